@@ -39,7 +39,7 @@ int json_parse(const char *text, size_t len, const struct json_limits *limits, s
                struct json_node **ret, struct err *err);
 
 /* Reads the next of several values, see json_sax_next(): 1 with *ret set, or 0 at the end. */
-int json_parse_next(const char *text, size_t len, size_t *pos, const struct json_limits *limits,
+int json_parse_next(struct json_source *source, const struct json_limits *limits,
                     struct arena *arena, struct json_node **ret, struct err *err);
 
 enum json_type json_type(const struct json_node *node);

@@ -59,12 +59,18 @@ struct json_sax {
 int json_sax_parse(const char *text, size_t len, const struct json_limits *limits,
                    const struct json_sax *sax, void *ctx, struct err *err);
 
+/* Several values one after another. */
+struct json_source {
+    const char *text;
+    size_t len;
+    size_t pos; /* where the next value begins; 0 at the start */
+};
+
 /*
- * Reads the next value of several, from *pos on, and moves *pos behind it: 1, or 0 if
- * only blanks are left. Values need a blank between them only where they would
- * run together.
+ * Reads the next value and moves source->pos behind it: 1, or 0 if only blanks are
+ * left. Values need a blank between them only where they would run together.
  */
-int json_sax_next(const char *text, size_t len, size_t *pos, const struct json_limits *limits,
+int json_sax_next(struct json_source *source, const struct json_limits *limits,
                   const struct json_sax *sax, void *ctx, struct err *err);
 
 #endif

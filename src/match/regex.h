@@ -54,10 +54,10 @@ int regex_search(const struct regex *re, const char *text, size_t len, size_t *r
                  size_t *ret_end);
 
 /*
- * The same within [from, to) of the text, whose surroundings count for '^', '$' and \b,
+ * The same within a part of the text, whose surroundings count for '^', '$' and \b,
  * and with groups: spans[0] is the whole match, spans[i] group i (n_spans may be 0).
  */
-int regex_search_in(const struct regex *re, const char *text, size_t len, size_t from, size_t to,
+int regex_search_in(const struct regex *re, const char *text, size_t len, struct regex_span within,
                     struct regex_span *spans, size_t n_spans);
 
 /* Frees re, which may be NULL. */
