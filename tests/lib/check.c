@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "test.h"
+#include "test_priv.h"
+
+enum { STRING_SHOWN = 2000, ROW = 16, ROWS_SHOWN = 8 };
+
+static void report_va(const char *fmt, va_list args) __attribute__((format(printf, 1, 0)));
+
+static void report_va(const char *fmt, va_list args)
+{
+    struct test_verdict *verdict = test_verdict;
+    size_t room = sizeof(verdict->report) - verdict->report_len;
+
+    verdict->failed = true;
+    int n = vsnprintf(verdict->report + verdict->report_len, room, fmt, args);
+    if (n < 0 || (size_t)n + 1 >= room)
+        return; /* the report is full: what is there will do */
+    verdict->report_len += (size_t)n;
+    verdict->report[verdict->report_len++] = '\n';
+}
+
+void test_report(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    report_va(fmt, args);
+    va_end(args);
+}
+
+void test_fail(const char *file, int line, const char *fmt, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    test_report("%s:%d: %s", file, line, text);
+    _exit(TEST_EXIT_FAILED);
+}
+
+void test_skip(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(test_verdict->reason, sizeof(test_verdict->reason), fmt, args);
+    va_end(args);
+    test_verdict->skipped = true;
+    _exit(TEST_EXIT_FAILED);
+}
+
+const char *test_env(const char *name)
+{
+    const char *value = getenv(name);
+    if (!value || !*value)
+        test_fail(__FILE__, __LINE__, "the environment variable %s is not set", name);
+    return value;
+}
+
+void test_check_int(const char *file, int line, const char *text_a, intmax_t a, const char *text_b,
+                    intmax_t b)
+{
+    if (a == b)
+        return;
+    test_fail(file, line, "%s is %" PRIdMAX ", not %s, which is %" PRIdMAX, text_a, a, text_b, b);
+}
+
+/* As C would write it, cut at STRING_SHOWN. */
+static const char *quote(const char *s, char *buf, size_t size)
+{
+    if (!s)
+        return "NULL";
+    size_t n = 0;
+    buf[n++] = '"';
+    for (; *s && n + 8 < size; s++) {
+        if (*s == '\n')
+            n += (size_t)sprintf(buf + n, "\\n");
+        else if (*s == '"' || *s == '\\')
+            n += (size_t)sprintf(buf + n, "\\%c", *s);
+        else if ((unsigned char)*s < 0x20 || *s == 0x7f)
+            n += (size_t)sprintf(buf + n, "\\x%02x", (unsigned char)*s);
+        else
+            buf[n++] = *s;
+    }
+    (void)snprintf(buf + n, size - n, "%s", *s ? "\"..." : "\"");
+    return buf;
+}
+
+void test_check_str(const char *file, int line, const char *text_a, const char *a,
+                    const char *text_b, const char *b)
+{
+    if (a == b || (a && b && strcmp(a, b) == 0))
+        return;
+
+    char quoted_a[STRING_SHOWN], quoted_b[STRING_SHOWN];
+    size_t same = 0;
+    while (a && b && a[same] == b[same])
+        same++;
+    test_report("%s:%d: %s is not %s", file, line, text_a, text_b);
+    test_report("    is       %s", quote(a, quoted_a, sizeof(quoted_a)));
+    test_report("    expected %s", quote(b, quoted_b, sizeof(quoted_b)));
+    if (same > 20)
+        test_report("    differs from byte %zu on: %s", same,
+                    a && b ? quote(a + same, quoted_a, 200) : "");
+    _exit(TEST_EXIT_FAILED);
+}
+
+static void report_row(const char *label, const unsigned char *p, size_t n, size_t at)
+{
+    char text[ROW * 4 + 8];
+    size_t len = 0;
+    for (size_t i = at; i < at + ROW; i++)
+        len += (size_t)(i < n ? sprintf(text + len, "%02x ", p[i]) : sprintf(text + len, "   "));
+    for (size_t i = at; i < at + ROW && i < n; i++)
+        text[len++] = (char)(p[i] >= 0x20 && p[i] < 0x7f ? p[i] : '.');
+    text[len] = '\0';
+    test_report("    %s %08zx  %s", label, at, text);
+}
+
+void test_check_mem(const char *file, int line, const char *text_p, const void *p, size_t n,
+                    const char *text_q, const void *q, size_t m)
+{
+    const unsigned char *a = p, *b = q;
+    size_t both = n < m ? n : m;
+    size_t same = 0;
+    while (same < both && a[same] == b[same])
+        same++;
+    if (same == n && same == m)
+        return;
+
+    test_report("%s:%d: %s (%zu bytes) is not %s (%zu bytes): differs from byte %zu on", file, line,
+                text_p, n, text_q, m, same);
+    size_t first = same / ROW * ROW;
+    for (size_t at = first; at < first + ROWS_SHOWN * ROW && (at < n || at < m); at += ROW) {
+        bool equal = at + ROW <= both && memcmp(a + at, b + at, ROW) == 0;
+        report_row(equal ? " " : "-", a, n, at);
+        if (!equal)
+            report_row("+", b, m, at);
+    }
+    _exit(TEST_EXIT_FAILED);
+}
