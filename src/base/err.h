@@ -39,8 +39,9 @@ struct err {
 
 /*
  * Records code (positive) and the text, and returns -code. For an errno the text
- * gets ": " and its description. A text that is too long is cut on a character
- * and ends in "..."; err may be NULL.
+ * gets ": " and its description. The text is always valid UTF-8 (bytes that are not become
+ * "?"); one that is too long is cut on a character
+ * with "...", the reason at its end is kept. err may be NULL.
  */
 int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

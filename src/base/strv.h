@@ -55,8 +55,8 @@ bool env_key_is_valid(const char *key);
 bool env_name_is_valid(const char *name);
 
 /*
- * v seen as an environment of "KEY=value": sets, looks up, removes. Setting needs
- * a valid name (-ERR_INVALID) and replaces the value in place.
+ * v seen as an environment of "KEY=value": sets, looks up, removes. Setting replaces
+ * the value in place; a name that fails env_key_is_valid() is -ERR_INVALID.
  */
 int strv_set_env(struct strv *v, const char *name, const char *value);
 const char *strv_get_env(const struct strv *v, const char *name);
