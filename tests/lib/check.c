@@ -71,24 +71,37 @@ void test_check_int(const char *file, int line, const char *text_a, intmax_t a, 
     test_fail(file, line, "%s is %" PRIdMAX ", not %s, which is %" PRIdMAX, text_a, a, text_b, b);
 }
 
-/* As C would write it, cut at STRING_SHOWN. */
+/* Appends to the n bytes in buf and returns how many there are now; what does not fit is cut. */
+static size_t add(char *buf, size_t size, size_t n, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static size_t add(char *buf, size_t size, size_t n, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    int added = vsnprintf(buf + n, size - n, fmt, args);
+    va_end(args);
+    size_t end = n + (added > 0 ? (size_t)added : 0);
+    return end < size ? end : size - 1;
+}
+
+/* As C would write it, cut to size. */
 static const char *quote(const char *s, char *buf, size_t size)
 {
     if (!s)
         return "NULL";
-    size_t n = 0;
-    buf[n++] = '"';
+    size_t n = add(buf, size, 0, "\"");
     for (; *s && n + 8 < size; s++) {
         if (*s == '\n')
-            n += (size_t)sprintf(buf + n, "\\n");
+            n = add(buf, size, n, "\\n");
         else if (*s == '"' || *s == '\\')
-            n += (size_t)sprintf(buf + n, "\\%c", *s);
+            n = add(buf, size, n, "\\%c", *s);
         else if ((unsigned char)*s < 0x20 || *s == 0x7f)
-            n += (size_t)sprintf(buf + n, "\\x%02x", (unsigned char)*s);
+            n = add(buf, size, n, "\\x%02x", (unsigned char)*s);
         else
-            buf[n++] = *s;
+            n = add(buf, size, n, "%c", *s);
     }
-    (void)snprintf(buf + n, size - n, "%s", *s ? "\"..." : "\"");
+    (void)add(buf, size, n, "%s", *s ? "\"..." : "\"");
     return buf;
 }
 
@@ -116,10 +129,10 @@ static void report_row(const char *label, const unsigned char *p, size_t n, size
     char text[ROW * 4 + 8];
     size_t len = 0;
     for (size_t i = at; i < at + ROW; i++)
-        len += (size_t)(i < n ? sprintf(text + len, "%02x ", p[i]) : sprintf(text + len, "   "));
+        len = i < n ? add(text, sizeof(text), len, "%02x ", p[i])
+                    : add(text, sizeof(text), len, "   ");
     for (size_t i = at; i < at + ROW && i < n; i++)
-        text[len++] = (char)(p[i] >= 0x20 && p[i] < 0x7f ? p[i] : '.');
-    text[len] = '\0';
+        len = add(text, sizeof(text), len, "%c", p[i] >= 0x20 && p[i] < 0x7f ? p[i] : '.');
     test_report("    %s %08zx  %s", label, at, text);
 }
 

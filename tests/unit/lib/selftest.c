@@ -180,6 +180,7 @@ static int run_hidden(const char *name, char *text, size_t size)
     pid_t pid = fork();
     if (pid == 0) {
         (void)dup2(out[1], STDOUT_FILENO);
+        (void)setenv("TEST_TIMEOUT_SCALE", "1", 1);
         (void)execl("/proc/self/exe", "selftest", name, (char *)NULL);
         _exit(127);
     }
