@@ -18,7 +18,7 @@ check: deps
 	@tools/check
 
 bench: deps
-	@tools/build build-release --buildtype=release
+	@tools/build build-release --buildtype=release -Dwerror=false
 	@if [ -x tests/bench/run ]; then tests/bench/run build-release; else echo "no benchmarks yet"; fi
 
 fuzz: deps
@@ -34,7 +34,7 @@ lint: deps
 	@tools/lint
 
 install:
-	@tools/build build-release --buildtype=release --prefix=$(PREFIX)
+	@tools/build build-release --buildtype=release -Dwerror=false --prefix=$(PREFIX)
 	@meson install -C build-release --no-rebuild
 
 clean:

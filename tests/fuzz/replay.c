@@ -12,7 +12,7 @@
 static void run_bytes(const uint8_t *data, size_t size)
 {
     /* A copy of just that size, so that the address sanitizer sees the first byte too far. */
-    uint8_t *copy = malloc(size ? size : 1);
+    uint8_t *copy = calloc(size ? size : 1, 1);
     CHECK(copy != NULL);
     if (size)
         memcpy(copy, data, size);

@@ -9,7 +9,7 @@
 #include "test.h"
 #include "test_priv.h"
 
-enum { STRING_SHOWN = 2000, ROW = 16, ROWS_SHOWN = 8 };
+enum { STRING_SHOWN = 2000, ROW = 16, SHOWN = 8 * ROW };
 
 static void report_va(const char *fmt, va_list args) __attribute__((format(printf, 1, 0)));
 
@@ -124,37 +124,37 @@ void test_check_str(const char *file, int line, const char *text_a, const char *
     _exit(TEST_EXIT_FAILED);
 }
 
-static void report_row(const char *label, const unsigned char *p, size_t n, size_t at)
+static void report_row(const char *label, struct test_bytes bytes, size_t at)
 {
+    const unsigned char *p = bytes.p;
     char text[ROW * 4 + 8];
     size_t len = 0;
     for (size_t i = at; i < at + ROW; i++)
-        len = i < n ? add(text, sizeof(text), len, "%02x ", p[i])
-                    : add(text, sizeof(text), len, "   ");
-    for (size_t i = at; i < at + ROW && i < n; i++)
+        len = i < bytes.n ? add(text, sizeof(text), len, "%02x ", p[i])
+                          : add(text, sizeof(text), len, "   ");
+    for (size_t i = at; i < at + ROW && i < bytes.n; i++)
         len = add(text, sizeof(text), len, "%c", p[i] >= 0x20 && p[i] < 0x7f ? p[i] : '.');
     test_report("    %s %08zx  %s", label, at, text);
 }
 
-void test_check_mem(const char *file, int line, const char *text_p, const void *p, size_t n,
-                    const char *text_q, const void *q, size_t m)
+void test_check_mem(const char *file, int line, struct test_bytes a, struct test_bytes b)
 {
-    const unsigned char *a = p, *b = q;
-    size_t both = n < m ? n : m;
+    const char *p = a.p, *q = b.p;
+    size_t both = a.n < b.n ? a.n : b.n;
     size_t same = 0;
-    while (same < both && a[same] == b[same])
+    while (same < both && p[same] == q[same])
         same++;
-    if (same == n && same == m)
+    if (same == a.n && same == b.n)
         return;
 
     test_report("%s:%d: %s (%zu bytes) is not %s (%zu bytes): differs from byte %zu on", file, line,
-                text_p, n, text_q, m, same);
+                a.text, a.n, b.text, b.n, same);
     size_t first = same / ROW * ROW;
-    for (size_t at = first; at < first + ROWS_SHOWN * ROW && (at < n || at < m); at += ROW) {
-        bool equal = at + ROW <= both && memcmp(a + at, b + at, ROW) == 0;
-        report_row(equal ? " " : "-", a, n, at);
+    for (size_t at = first; at < first + SHOWN && (at < a.n || at < b.n); at += ROW) {
+        bool equal = at + ROW <= both && memcmp(p + at, q + at, ROW) == 0;
+        report_row(equal ? " " : "-", a, at);
         if (!equal)
-            report_row("+", b, m, at);
+            report_row("+", b, at);
     }
     _exit(TEST_EXIT_FAILED);
 }

@@ -63,8 +63,10 @@ enum { TEST_TIMEOUT_S = 30 };
 /* Either may be NULL, which equals NULL only. */
 #define CHECK_STR(a, b) test_check_str(__FILE__, __LINE__, #a, (a), #b, (b))
 /* n bytes at p against m bytes at q. */
-#define CHECK_MEM(p, n, q, m) test_check_mem(__FILE__, __LINE__, #p, (p), (n), #q, (q), (m))
-#define FAIL(...)             test_fail(__FILE__, __LINE__, __VA_ARGS__)
+#define CHECK_MEM(p, n, q, m)                                                                      \
+    test_check_mem(__FILE__, __LINE__, (struct test_bytes){#p, (p), (n)},                          \
+                   (struct test_bytes){#q, (q), (m)})
+#define FAIL(...) test_fail(__FILE__, __LINE__, __VA_ARGS__)
 /* Ends the test; the reason names what is missing, as in SKIP("no Landlock"). */
 #define SKIP(...) test_skip(__VA_ARGS__)
 
@@ -86,7 +88,12 @@ void test_check_int(const char *file, int line, const char *text_a, intmax_t a, 
                     intmax_t b);
 void test_check_str(const char *file, int line, const char *text_a, const char *a,
                     const char *text_b, const char *b);
-void test_check_mem(const char *file, int line, const char *text_p, const void *p, size_t n,
-                    const char *text_q, const void *q, size_t m);
+
+struct test_bytes {
+    const char *text; /* as the test wrote it */
+    const void *p;
+    size_t n;
+};
+void test_check_mem(const char *file, int line, struct test_bytes a, struct test_bytes b);
 
 #endif
