@@ -15,7 +15,7 @@
 
 struct err;
 
-enum { JSON_DEPTH_DEFAULT = 512, JSON_DEPTH_HARD_MAX = 100000 };
+enum { JSON_DEPTH_DEFAULT = 512, JSON_DEPTH_HARD_MAX = 10240 };
 
 /* What to do about a key that comes twice in one object. */
 enum json_dup {
@@ -29,7 +29,7 @@ enum json_surrogate { JSON_SURROGATE_ERROR, JSON_SURROGATE_REPLACE };
 /* Zero in a number means its default. */
 struct json_limits {
     size_t max_bytes;   /* of text; default 64 MiB, never above 2 GiB */
-    unsigned max_depth; /* nested containers; default 512 */
+    unsigned max_depth; /* nested containers; default 512, never above 10240 */
     enum json_dup dup;  /* the tree reader's; the SAX reader reports every key */
     enum json_surrogate surrogate;
 };
@@ -53,8 +53,8 @@ struct json_sax {
 
 /*
  * Reads exactly one value with blanks around it. -ERR_SYNTAX, -ERR_LIMIT, or what a
- * callback returned; limits may be NULL. A callback's failure gets the place as text
- * unless err was set by the callback's owner.
+ * callback returned; limits may be NULL. The place goes before the text that a callback
+ * may have set in the same err.
  */
 int json_sax_parse(const char *text, size_t len, const struct json_limits *limits,
                    const struct json_sax *sax, void *ctx, struct err *err);

@@ -20,7 +20,7 @@
 struct buf;
 struct json_node;
 
-enum { JSON_W_DEPTH_MAX = 1024, JSON_DOUBLE_SIZE = 32 };
+enum { JSON_W_DEPTH_MAX = 10240, JSON_DOUBLE_SIZE = 32 };
 
 struct json_w {
     struct buf *buf;
