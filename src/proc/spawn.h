@@ -42,10 +42,10 @@ struct proc_fd {
 
 /* How one process is to be started. Borrowed for the call. */
 struct proc_spec {
-    const char *path;        /* NULL: argv[0]; without a slash: looked up in PATH of envp */
-    const char *const *argv; /* NULL-terminated, at least one */
-    const char *const *envp; /* NULL-terminated; NULL: empty */
-    const char *cwd;         /* absolute; NULL: "/" */
+    const char *path;          /* NULL: argv[0]; without a slash: looked up in PATH of envp */
+    const char *const *argv;   /* NULL-terminated, at least one */
+    const char *const *envp;   /* NULL-terminated; NULL: empty */
+    const char *cwd;           /* absolute; NULL: "/" */
     const struct proc_fd *fds; /* what is not named here is closed, 0 to 2 are /dev/null */
     size_t n_fds;
     unsigned flags;
@@ -53,8 +53,8 @@ struct proc_spec {
 };
 
 struct proc_exit {
-    int status;            /* as of wait(2) */
-    uint64_t user_us;      /* CPU, with the children it waited for */
+    int status;       /* as of wait(2) */
+    uint64_t user_us; /* CPU, with the children it waited for */
     uint64_t system_us;
     uint64_t maxrss_bytes; /* of the largest of them */
 };
@@ -65,8 +65,9 @@ struct proc_box_events {
     void (*on_spawned)(void *ctx, uint32_t tag, pid_t pid);
 
     /*
-     * It was not started. `step` names what failed: "open", "fds", "session", "terminal", "group",
-     * "chdir", "sandbox", "umask", "exec", or "fork"; err says it in words.
+     * It was not started. `step` names what failed: "open" (the supervisor), "request", "fork",
+     * "descriptors", "session", "terminal", "sandbox", "chdir" or "exec". err has the errno and
+     * says it in words.
      */
     void (*on_failed)(void *ctx, uint32_t tag, const char *step, const struct err *err);
 
@@ -81,8 +82,8 @@ struct proc_box_events {
 };
 
 /*
- * Starts the zygote: the program named by NACRE_SPAWN, else nacre-spawn beside /proc/self/exe, else
- * the one that was installed. If it dies, the next proc_box_open() starts it again; open boxes
+ * Starts the zygote: the program named by NACRE_SPAWN, else nacre-spawn beside /proc/self/exe,
+ * else the one that was installed. If it dies, the next proc_box_open() starts it again; open boxes
  * live on.
  */
 int proc_zygote_new(struct ev *ev, struct proc_zygote **ret_zygote, struct err *err);
@@ -93,8 +94,8 @@ void proc_zygote_free(struct proc_zygote *z);
 pid_t proc_zygote_pid(const struct proc_zygote *z);
 
 /*
- * Asks for a new supervisor. Processes may be spawned at once; if the supervisor cannot be had, they
- * fail and on_gone(lost) follows. `plan` is copied, `events` must outlive the box.
+ * Asks for a new supervisor. Processes may be spawned at once; if the supervisor cannot be had,
+ * they fail and on_gone(lost) follows. `plan` is copied, `events` must outlive the box.
  */
 int proc_box_open(struct proc_zygote *z, const struct sandbox_plan *plan,
                   const struct proc_box_events *events, void *ctx, struct proc_box **ret_box,
@@ -102,8 +103,8 @@ int proc_box_open(struct proc_zygote *z, const struct sandbox_plan *plan,
 
 /*
  * Asks for a process. The answer is on_spawned or on_failed with the same tag, which is the
- * caller's. The descriptors of spec may be closed on return. -EPIPE once the box is closing or gone,
- * -EINVAL for a spec that is not well-formed.
+ * caller's. The descriptors of spec may be closed on return. -EPIPE once the box is closing or
+ * gone, -EINVAL for a spec that is not well-formed.
  */
 int proc_box_spawn(struct proc_box *box, const struct proc_spec *spec, uint32_t tag,
                    struct err *err);

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "sandbox/plan.h"
+
+static int add_niceness(const struct sandbox_plan *plan, struct err *err)
+{
+    if (plan->nice == 0)
+        return 0;
+    errno = 0;
+    int now = getpriority(PRIO_PROCESS, 0);
+    if (now == -1 && errno != 0)
+        return err_set(err, errno, "read the niceness");
+    if (setpriority(PRIO_PROCESS, 0, now + plan->nice) < 0)
+        return err_set(err, errno, "add %d to the niceness", plan->nice);
+    return 0;
+}
+
+static int set_umask(const struct sandbox_plan *plan, struct err *err)
+{
+    (void)err;
+    (void)umask(plan->umask < 0 ? 022 : (mode_t)plan->umask);
+    return 0;
+}
+
+static rlim_t lower_of(rlim_t a, rlim_t b)
+{
+    return a < b ? a : b; /* RLIM_INFINITY is the largest */
+}
+
+static int set_rlimits(const struct sandbox_plan *plan, struct err *err)
+{
+    for (int i = 0; i < RLIM_NLIMITS; i++) {
+        const struct sandbox_rlimit *limit = &plan->rlimits[i];
+        if (!limit->set)
+            continue;
+        struct rlimit want = {.rlim_cur = limit->soft, .rlim_max = limit->hard};
+        if (setrlimit((__rlimit_resource_t)i, &want) == 0)
+            continue;
+        if (errno != EPERM)
+            return err_set(err, errno, "set resource limit %d", i);
+        /* Not allowed to raise the hard limit, even for root in some containers. */
+        struct rlimit now;
+        if (getrlimit((__rlimit_resource_t)i, &now) < 0)
+            return err_set(err, errno, "read resource limit %d", i);
+        want.rlim_max = lower_of(want.rlim_max, now.rlim_max);
+        want.rlim_cur = lower_of(want.rlim_cur, want.rlim_max);
+        if (setrlimit((__rlimit_resource_t)i, &want) < 0)
+            return err_set(err, errno, "lower resource limit %d", i);
+    }
+    return 0;
+}
+
+static int set_no_new_privs(const struct sandbox_plan *plan, struct err *err)
+{
+    if (plan->layers & SANDBOX_NO_NEW_PRIVS && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return err_set(err, errno, "give up new privileges");
+    return 0;
+}
+
+/*
+ * The order is the design: each step may still need what the next takes away.
+ */
+static const struct step {
+    const char *name;
+    int (*apply)(const struct sandbox_plan *plan, struct err *err);
+} steps[] = {
+    {"niceness",          add_niceness    },
+    {"umask",             set_umask       },
+    {"resource limits",   set_rlimits     },
+    {"no new privileges", set_no_new_privs},
+};
+
+int sandbox_apply(const struct sandbox_plan *plan, struct err *err)
+{
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        int rc = steps[i].apply(plan, err);
+        if (rc < 0)
+            return err_wrap(err, rc, "sandbox: %s", steps[i].name);
+    }
+    return 0;
+}

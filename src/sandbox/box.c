@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "sandbox/box.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "sandbox/child.h"
+#include "sandbox/kill.h"
+#include "sandbox/plan.h"
+#include "sandbox/proto.h"
+#include "sandbox/spec.h"
+
+/* A process that was asked for, as opposed to its descendants. */
+struct entry {
+    pid_t pid;
+    uint32_t tag;
+};
+
+struct box {
+    int sock;
+    int end_fd;
+    int signal_fd;
+    const struct sandbox_plan *plan;
+    bool ending;
+    struct entry *entries;
+    size_t n_entries;
+    size_t cap;
+    struct sandbox_killer killer;
+};
+
+/*
+ * Waits for room. A failure means that the runtime is gone, which the socket's end tells as well.
+ */
+static void tell(struct box *box, struct sandbox_msg *msg)
+{
+    (void)sandbox_msg_send(box->sock, msg, NULL, 0, 0);
+}
+
+static void tell_failed(struct box *box, uint32_t tag, int code, const char *step,
+                        const struct err *err)
+{
+    struct sandbox_msg msg = {.type = SANDBOX_MSG_FAILED, .tag = tag, .code = code};
+    (void)snprintf(msg.step, sizeof(msg.step), "%s", step);
+    (void)snprintf(msg.text, sizeof(msg.text), "%s", err->text);
+    tell(box, &msg);
+}
+
+static void add_entry(struct box *box, pid_t pid, uint32_t tag)
+{
+    if (box->n_entries == box->cap) {
+        box->cap = box->cap ? 2 * box->cap : 16;
+        box->entries = xreallocarray(box->entries, box->cap, sizeof(*box->entries));
+    }
+    box->entries[box->n_entries++] = (struct entry){.pid = pid, .tag = tag};
+}
+
+static int start_child(struct box *box, const struct sandbox_fds *fds, pid_t *ret_pid,
+                       const char **ret_step, struct err *err)
+{
+    *ret_step = "request";
+    if (fds->n_fds == 0)
+        return err_set(err, EPROTO, "request without a specification");
+    struct sandbox_block block;
+    int rc = sandbox_block_map(fds->fds[0], &block, err);
+    if (rc < 0)
+        return rc;
+    int moved[SANDBOX_FDS_MAX];
+    memcpy(moved, fds->fds + 1, (fds->n_fds - 1) * sizeof(int));
+    if (block.spec.n_targets == fds->n_fds - 1) {
+        struct sandbox_child child = {.plan = box->plan, .spec = &block.spec, .fds = moved};
+        rc = sandbox_child_start(&child, ret_pid, ret_step, err);
+    } else {
+        rc = err_set(err, EPROTO, "request with %zu descriptors for %zu targets", fds->n_fds - 1,
+                     block.spec.n_targets);
+    }
+    sandbox_block_done(&block);
+    return rc;
+}
+
+static void spawn(struct box *box, uint32_t tag, struct sandbox_fds *fds)
+{
+    pid_t pid = 0;
+    const char *step = NULL;
+    struct err err = {0};
+    int rc = start_child(box, fds, &pid, &step, &err);
+    sandbox_fds_done(fds); /* before anything else: the user's descriptors are not ours to hold */
+    if (rc < 0) {
+        tell_failed(box, tag, -rc, step, &err);
+        return;
+    }
+    add_entry(box, pid, tag);
+    struct sandbox_msg msg = {.type = SANDBOX_MSG_SPAWNED, .tag = tag, .pid = pid};
+    tell(box, &msg);
+}
+
+static void handle_request(struct box *box)
+{
+    struct sandbox_msg msg;
+    struct sandbox_fds fds;
+    int rc = sandbox_msg_recv(box->sock, &msg, &fds, MSG_DONTWAIT);
+    if (rc == -EAGAIN)
+        return;
+    if (rc == 1 && msg.type == SANDBOX_MSG_SPAWN) {
+        spawn(box, msg.tag, &fds);
+        return;
+    }
+    sandbox_fds_done(&fds);
+    box->ending = true; /* asked for, the runtime is gone, or it makes no sense any more */
+}
+
+static uint64_t microseconds(const struct timeval *t)
+{
+    return (uint64_t)t->tv_sec * 1000000 + (uint64_t)t->tv_usec;
+}
+
+static void tell_exited(struct box *box, pid_t pid, int status, const struct rusage *usage)
+{
+    for (size_t i = 0; i < box->n_entries; i++) {
+        if (box->entries[i].pid != pid)
+            continue;
+        struct sandbox_msg msg = {.type = SANDBOX_MSG_EXITED,
+                                  .tag = box->entries[i].tag,
+                                  .pid = pid,
+                                  .code = status,
+                                  .user_us = microseconds(&usage->ru_utime),
+                                  .system_us = microseconds(&usage->ru_stime),
+                                  .maxrss_bytes = (uint64_t)usage->ru_maxrss * 1024};
+        box->entries[i] = box->entries[--box->n_entries];
+        tell(box, &msg);
+        return;
+    }
+    /* An orphan that came to us. */
+}
+
+/* Reaps all that have ended. False when there are no children at all. */
+static bool reap(struct box *box)
+{
+    for (;;) {
+        int status;
+        struct rusage usage;
+        pid_t pid = wait4(-1, &status, WNOHANG, &usage);
+        if (pid == 0)
+            return true;
+        if (pid > 0)
+            tell_exited(box, pid, status, &usage);
+        else if (errno != EINTR)
+            return false;
+    }
+}
+
+static void handle_signals(struct box *box)
+{
+    struct signalfd_siginfo info;
+    ssize_t n = read(box->signal_fd, &info, sizeof(info));
+    (void)n; /* it only says that somebody ended */
+    (void)reap(box);
+}
+
+static void become_supervisor(struct box *box)
+{
+    (void)setsid();
+    (void)prctl(PR_SET_NAME, "nacre-box");
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+    sigset_t chld;
+    (void)sigemptyset(&chld);
+    (void)sigaddset(&chld, SIGCHLD);
+    box->signal_fd = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
+    assert(box->signal_fd >= 0);
+    struct sandbox_msg ready = {.type = SANDBOX_MSG_READY, .pid = getpid()};
+    tell(box, &ready);
+}
+
+void sandbox_box_serve(int sock, int end_fd, const struct sandbox_plan *plan)
+{
+    struct box box = {.sock = sock, .end_fd = end_fd, .plan = plan};
+    become_supervisor(&box);
+    while (!box.ending || reap(&box)) {
+        if (box.ending)
+            (void)sandbox_killer_run(&box.killer, NULL, NULL); /* reap() says when all are gone */
+        struct pollfd fds[] = {
+            {.fd = box.signal_fd,            .events = POLLIN},
+            {.fd = box.ending ? -1 : sock,   .events = POLLIN},
+            {.fd = box.ending ? -1 : end_fd, .events = POLLIN},
+        };
+        int timeout = box.ending ? sandbox_killer_wait_ms(&box.killer) : -1;
+        if (poll(fds, 3, timeout) <= 0)
+            continue;
+        if (fds[0].revents)
+            handle_signals(&box);
+        if (fds[1].revents)
+            handle_request(&box);
+        if (fds[2].revents)
+            box.ending = true;
+    }
+    struct sandbox_msg gone = {.type = SANDBOX_MSG_GONE};
+    tell(&box, &gone);
+    _exit(0);
+}
