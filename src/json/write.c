@@ -148,7 +148,8 @@ void json_w_put_valid(struct json_w *w, const char *text, size_t len)
         return;
     }
     at[0] = '"';
-    memcpy(at + 1, text, run);
+    if (run)
+        memcpy(at + 1, text, run);
     at[1 + run] = '"';
     buf_commit(w->buf, run + 1 + (run == len));
     if (run < len)

@@ -38,7 +38,7 @@ struct regex_span {
 #define REGEX_UNSET ((size_t)-1)
 
 /*
- * Compiles; flags are of enum regex_flag. -ERR_SYNTAX with what is wrong and where, or
+ * Compiles; flags are of enum regex_flag. -ERR_SYNTAX with what is wrong, or
  * -ERR_LIMIT if the expression is too large. *ret is set on success only.
  */
 int regex_compile(const char *pattern, unsigned flags, struct regex **ret, struct err *err);
