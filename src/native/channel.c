@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/own.h"
+#include "capture/log.h"
+#include "native/priv.h"
+
+enum {
+    READS_PER_TURN = 16, /* then others get their turn */
+    PIPE_BIG       = 1024 * 1024,
+};
+
+bool native_read(struct native *n, int fd, struct command *c, int stream, bool *ret_end)
+{
+    ssize_t got = read(fd, n->io, IO_CHUNK);
+    if (got > 0) {
+        if (c)
+            command_output(c, stream, n->io, (size_t)got);
+        /* A full default pipe: this command prints much, so let it write in larger steps. */
+        if (got == 65536)
+            (void)fcntl(fd, F_SETPIPE_SZ, PIPE_BIG); /* only a matter of speed */
+        return true;
+    }
+    if (got < 0 && errno == EINTR)
+        return true;
+    *ret_end = got == 0 || errno != EAGAIN; /* a terminal ends with EIO */
+    return false;
+}
+
+static void on_output(void *ctx, unsigned events)
+{
+    (void)events;
+    struct channel *ch = ctx;
+    struct command *c  = ch->shell->session ? ch->shell->session->current : NULL;
+    bool end           = false;
+    for (int i = 0; i < READS_PER_TURN; i++)
+        if (!native_read(ch->shell->n, ch->rd, c, ch->stream, &end))
+            break;
+}
+
+static int open_reader(struct channel *ch, struct err *err)
+{
+    struct shell *sh = ch->shell;
+    if (mkfifoat(sh->dirfd, ch->name, 0600) < 0 && errno != EEXIST)
+        return err_set(err, errno, "make the pipe '%s/%s'", sh->dir, ch->name);
+    ch->rd = openat(sh->dirfd, ch->name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (ch->rd < 0)
+        return err_set(err, errno, "open the pipe '%s/%s'", sh->dir, ch->name);
+    ch->keep = openat(sh->dirfd, ch->name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (ch->keep < 0)
+        return err_set(err, errno, "open the pipe '%s/%s'", sh->dir, ch->name);
+    return 0;
+}
+
+int channel_open(struct channel *ch, struct shell *sh, const char *name, int stream,
+                 struct err *err)
+{
+    ch->shell  = sh;
+    ch->name   = name;
+    ch->stream = stream;
+    int rc     = open_reader(ch, err);
+    if (rc < 0)
+        return rc;
+    if (stream) {
+        rc = ev_fd_init(sh->n->ev, &ch->watch, ch->rd, on_output, ch);
+        if (rc < 0)
+            return err_set(err, -rc, "watch the pipe '%s/%s'", sh->dir, ch->name);
+        ev_fd_start(&ch->watch, EV_READ);
+    }
+    return 0;
+}
+
+void channel_close(struct channel *ch)
+{
+    ev_fd_close(&ch->watch);
+    own_close_fd(&ch->rd);
+    own_close_fd(&ch->keep);
+}
+
+bool channel_drain(struct channel *ch, struct command *c)
+{
+    bool end = false;
+    while (native_read(ch->shell->n, ch->rd, c, ch->stream, &end))
+        ;
+    return !end;
+}
+
+bool channel_is_held(struct channel *ch, struct command *c)
+{
+    /* Without our own end, the end of file tells that nobody else has one. */
+    own_close_fd(&ch->keep);
+    bool held = channel_drain(ch, c);
+    ch->keep  = openat(ch->shell->dirfd, ch->name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    /* The file is gone or replaced: treat it as held, a new pipe is made. */
+    return held || ch->keep < 0;
+}
+
+static void on_tail(void *ctx, unsigned events)
+{
+    (void)events;
+    struct tail *t = ctx;
+    bool end       = false;
+    for (int i = 0; i < READS_PER_TURN; i++)
+        if (!native_read(t->n, t->fd, t->command, t->stream, &end))
+            break;
+    if (end)
+        tail_free(t);
+}
+
+void tail_new(struct native *n, struct command *c, int stream, int fd, struct list *tails)
+{
+    struct tail *t = xnew(struct tail);
+    t->n           = n;
+    t->command     = command_ref(c);
+    t->stream      = stream;
+    t->fd          = fd;
+    c->open_tails++;
+    list_add_tail(tails, &t->link);
+    if (ev_fd_init(n->ev, &t->watch, fd, on_tail, t) == 0)
+        ev_fd_start(&t->watch, EV_READ);
+    else
+        tail_free(t);
+}
+
+void tail_free(struct tail *t)
+{
+    list_remove(&t->link);
+    ev_fd_close(&t->watch);
+    own_close_fd(&t->fd);
+    if (--t->command->open_tails == 0 && command_state_is_final(t->command->state))
+        command_quiet(t->command);
+    command_unref(t->command);
+    free(t);
+}
+
+void tails_free(struct list *tails)
+{
+    LIST_FOREACH (link, tails)
+        tail_free(list_entry(link, struct tail, link));
+}
+
+int channel_hand_over(struct channel *ch, struct command *c, struct list *tails, struct err *err)
+{
+    struct shell *sh = ch->shell;
+    ev_fd_close(&ch->watch);
+    own_close_fd(&ch->keep);
+    (void)unlinkat(sh->dirfd, ch->name, 0); /* gone already: the same to us */
+    tail_new(sh->n, c, ch->stream, take_fd(&ch->rd), tails);
+    return channel_open(ch, sh, ch->name, ch->stream, err);
+}

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The life of a foreground command in a shell: docs/contracts/session-execution.md.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "base/own.h"
+#include "native/priv.h"
+
+enum {
+    LINES_MAX    = 128 * 1024,
+    EVAL_MAX     = 16 * 1024, /* longer texts are sourced even if a DEBUG trap is set */
+    DRAIN_ROUNDS = 10,
+    KILL_ROUNDS  = 5,
+    KILL_POLL_MS = 50,
+    USAGE_MIN_NS = 5000000, /* shorter commands are below the clock tick of /proc */
+};
+
+static void complete(struct shell *sh);
+
+/* ---- start ---- */
+
+/* The names of c's own variables, each led by a blank. */
+static void add_names(struct buf *out, const struct command *c)
+{
+    for (size_t i = 0; i < c->env.n; i++) {
+        const char *var = c->env.items[i];
+        (void)buf_append_str(out, " ");
+        (void)buf_append(out, var, (size_t)(strchr(var, '=') - var));
+    }
+}
+
+/* What is done before the command, and undone after it, for its own environment and directory. */
+static int write_before(struct shell *sh, const struct command *c, struct err *err)
+{
+    auto_buf struct buf text = BUF_INIT(8 * COMMAND_ENV_MAX);
+    if (c->env.n) {
+        (void)buf_append_str(&text, "\\builtin declare -p");
+        add_names(&text, c);
+        (void)buf_printf(&text, " >|%s/old 2>/dev/null\n", sh->dir);
+        for (size_t i = 0; i < c->env.n; i++) {
+            const char *var = c->env.items[i], *value = strchr(var, '=') + 1;
+            (void)buf_append_str(&text, "\\builtin export ");
+            (void)buf_append(&text, var, (size_t)(value - var));
+            (void)native_quote(&text, value, strlen(value));
+            (void)buf_append_str(&text, "\n");
+        }
+    }
+    if (c->cwd) {
+        (void)buf_append_str(&text, "\\builtin cd -- ");
+        (void)native_quote(&text, c->cwd, strlen(c->cwd));
+        (void)buf_append_str(&text, "\n");
+    }
+    return shell_write_file(sh, "before", text.data, text.len, err);
+}
+
+static void add_after(struct shell *sh, const struct command *c, struct buf *lines)
+{
+    if (c->env.n) {
+        (void)buf_append_str(lines, "\\builtin unset -v");
+        add_names(lines, c);
+        (void)buf_printf(lines, " >/dev/null 2>&1;\\builtin . %s/old >/dev/null 2>&1\n", sh->dir);
+    }
+    if (c->cwd && sh->session->cwd) {
+        (void)buf_append_str(lines, "\\builtin cd -- ");
+        (void)native_quote(lines, sh->session->cwd, strlen(sh->session->cwd));
+        (void)buf_append_str(lines, " >/dev/null 2>&1\n");
+    }
+}
+
+static void add_redirections(struct shell *sh, struct buf *lines, const char *in)
+{
+    (void)buf_printf(lines, " <%s >%s/o 2>%s/e", in, sh->dir, sh->dir);
+}
+
+/* The line that runs the text, which is in the file "command". */
+static void add_text(struct shell *sh, const struct command *c, struct buf *lines, const char *in)
+{
+    /* A sourced file hides a DEBUG trap and fires a RETURN trap: eval does neither. */
+    if (sh->facts.has_debug_trap && c->text_len <= EVAL_MAX) {
+        (void)buf_append_str(lines, "\\builtin eval ");
+        (void)native_quote(lines, c->text, c->text_len);
+    } else {
+        (void)buf_printf(lines, "\\builtin . %s/command", sh->dir);
+    }
+    add_redirections(sh, lines, in);
+}
+
+static int set_last_code(struct shell *sh, struct err *err)
+{
+    char text[24];
+    int n = snprintf(text, sizeof(text), "return %d\n", sh->last_code);
+    return shell_write_file(sh, "code", text, (size_t)n, err);
+}
+
+/* Where standard input comes from: nothing, a file, or a FIFO that is written to later. */
+static int prepare_input(struct shell *sh, struct command *c, char **ret_in, struct err *err)
+{
+    *ret_in = NULL;
+    if (!c->stdin_open && !c->stdin_len) {
+        *ret_in = xstrdup("/dev/null");
+        return 0;
+    }
+    (void)io_remove_tree(sh->dirfd, "i");
+    *ret_in = xasprintf("%s/i", sh->dir);
+    if (!c->stdin_open)
+        return shell_write_file(sh, "i", c->stdin_data, c->stdin_len, err);
+    if (mkfifoat(sh->dirfd, "i", 0600) < 0)
+        return err_set(err, errno, "make the pipe '%s'", *ret_in);
+    input_open_fifo(&sh->input, c, *ret_in);
+    return c->stdin_len ? input_write(&sh->input, c->stdin_data, c->stdin_len, err) : 0;
+}
+
+static void add_exit_trap(struct shell *sh, const struct command *c, struct buf *lines)
+{
+    /* The state at the moment of `exit`; not where the user has a trap of that kind. */
+    sh->own_exit_trap = sh->may_save && !sh->facts.has_exit_trap &&
+                        native_may_end_shell(c->text, c->text_len);
+    if (sh->own_exit_trap)
+        (void)buf_printf(lines, "\\builtin trap '\\builtin . %s/bye' EXIT\n", sh->dir);
+}
+
+static int add_command(struct shell *sh, struct command *c, struct buf *lines, struct err *err)
+{
+    auto_free char *in = NULL;
+    int rc             = prepare_input(sh, c, &in, err);
+    bool own           = c->env.n || c->cwd;
+    bool code          = sh->last_code != 0 && !sh->facts.has_errexit;
+    if (rc == 0)
+        rc = shell_write_file(sh, "command", c->text, c->text_len, err);
+    if (rc == 0 && own)
+        rc = write_before(sh, c, err);
+    if (rc == 0 && code)
+        rc = set_last_code(sh, err);
+    if (rc < 0)
+        return rc;
+
+    add_exit_trap(sh, c, lines);
+    if (own) {
+        (void)buf_printf(lines, "\\builtin . %s/before", sh->dir);
+        add_redirections(sh, lines, "/dev/null");
+        (void)buf_append_str(lines, "&&{ ");
+    }
+    if (code)
+        (void)buf_printf(lines, "\\builtin . %s/code;", sh->dir);
+    add_text(sh, c, lines, in);
+    (void)buf_append_str(lines, own ? ";}\n" : "\n");
+    if (!memmem(c->text, c->text_len, "builtin", 7)) {
+        shell_add_report(sh, lines, "$?");
+    } else {
+        /* It may define a function of that name: keep $? in a file's name and undo that. */
+        (void)buf_printf(lines, ">|%s/q$?\nPOSIXLY_CORRECT=;\\unset -f builtin;\\unset POSIXLY_CORRECT\n",
+                         sh->dir);
+        shell_add_report(sh, lines, "q");
+    }
+    if (own)
+        add_after(sh, c, lines);
+    return 0;
+}
+
+int foreground_begin(struct shell *sh, struct command *c, struct err *err)
+{
+    sh->may_save  = sh->facts.has_definitions || native_may_change_state(c->text, c->text_len);
+    sh->own_cwd   = c->cwd != NULL;
+    sh->unwound   = false;
+    sh->exit_seen = false;
+    sh->rounds    = 0;
+    sh->outcome   = (struct session_outcome){0};
+    survivors_mark(sh);
+
+    auto_buf struct buf lines = BUF_INIT(LINES_MAX);
+    int rc                    = add_command(sh, c, &lines, err);
+    if (rc == 0)
+        rc = shell_send(sh, &lines, err);
+    if (rc < 0) {
+        input_close(&sh->input);
+        return rc;
+    }
+    c->session_restored = sh->restored;
+    sh->restored        = false;
+    sh->phase           = SHELL_RUNNING;
+    command_started(c);
+    return 0;
+}
+
+int foreground_start(struct session *s, struct command *c, struct err *err)
+{
+    struct shell *sh = s->kind_data;
+    if (sh->phase == SHELL_IDLE)
+        return foreground_begin(sh, c, err);
+    size_t len;
+    const char *state = session_state(s, &len);
+    int rc = shell_start(sh, state, len, s->cwd, (const char *const *)strv_items(&s->env), err);
+    if (rc == 0)
+        sh->waiting = c;
+    return rc;
+}
+
+void foreground_waiting(struct shell *sh)
+{
+    struct command *c = take_ptr(sh->waiting);
+    struct err err    = {0};
+    if (foreground_begin(sh, c, &err) == 0)
+        return;
+    c->why              = xstrdup(err.text);
+    struct session *s   = sh->session;
+    sh->outcome         = (struct session_outcome){.exit_code = 126, .lost = true};
+    session_kind_done(c, &sh->outcome);
+    session_kind_ready(s);
+}
+
+/* ---- end ---- */
+
+/* The name of the file q$? that a guarded report left. */
+static int read_guarded_code(struct shell *sh)
+{
+    for (int code = 0; code < 256; code++) {
+        char name[8];
+        (void)snprintf(name, sizeof(name), "q%d", code);
+        if (unlinkat(sh->dirfd, name, 0) == 0)
+            return code;
+    }
+    return -1;
+}
+
+static void set_usage(struct shell *sh, struct command *c)
+{
+    struct proc_cpu now;
+    if ((uint64_t)ev_now_ns(sh->n->ev) - c->started_ns < USAGE_MIN_NS || !sh->pid ||
+        proc_cpu_read(sh->pid, &now) < 0)
+        return;
+    c->usage.user_us   = (int64_t)(now.user_us + now.children_user_us - sh->cpu.user_us -
+                                   sh->cpu.children_user_us);
+    c->usage.system_us = (int64_t)(now.system_us + now.children_system_us - sh->cpu.system_us -
+                                   sh->cpu.children_system_us);
+    sh->cpu            = now;
+}
+
+static void save(struct shell *sh)
+{
+    auto_buf struct buf lines = BUF_INIT(LINES_MAX);
+    (void)buf_printf(&lines,
+                     "{ \\builtin trap -p;\\builtin . %s/save;} >|%s/state 2>/dev/null||\\builtin :\n",
+                     sh->dir, sh->dir);
+    shell_add_report(sh, &lines, "0");
+    sh->phase = SHELL_SAVING;
+    ev_timer_start(&sh->timer, SAVE_LIMIT_MS);
+    if (shell_send(sh, &lines, NULL) < 0)
+        shell_kill_bash(sh); /* its end leads on */
+}
+
+static void go_on(struct shell *sh)
+{
+    if (!sh->pid) {
+        sh->phase    = SHELL_DOWN;
+        sh->restored = true;
+    } else if (sh->may_save) {
+        save(sh);
+        return;
+    } else {
+        sh->phase = SHELL_IDLE;
+    }
+    if (sh->session)
+        session_kind_ready(sh->session);
+}
+
+/* Everything of the command is known: tell it, then make the shell ready for the next. */
+static void complete(struct shell *sh)
+{
+    struct command *c = sh->session->current;
+    struct err err    = {0};
+    ev_timer_stop(&sh->timer);
+    if (channel_is_held(&sh->out, c))
+        (void)channel_hand_over(&sh->out, c, &sh->tails, &err);
+    if (channel_is_held(&sh->err, c))
+        (void)channel_hand_over(&sh->err, c, &sh->tails, &err);
+    input_close(&sh->input);
+    set_usage(sh, c);
+    survivors_record(sh, c);
+    /* What remains of a stopped command was asked to go and could not be made to. */
+    sh->outcome.killed = c->stop_stage && c->n_survivors == 0;
+    sh->phase          = SHELL_IDLE; /* go_on() corrects it; nothing can start before */
+
+    command_ref(c);
+    struct session *s = sh->session;
+    session_kind_done(c, &sh->outcome);
+    if (!c->open_tails)
+        command_quiet(c);
+    command_unref(c);
+    if (s->kind_data == sh && !sh->closing)
+        go_on(sh);
+}
+
+/* Waits a moment for what the last children print, then completes. */
+static void drain(struct shell *sh)
+{
+    struct command *c = sh->session->current;
+    bool out          = channel_is_held(&sh->out, c);
+    bool err          = channel_is_held(&sh->err, c);
+    if ((!out && !err) || sh->rounds++ >= DRAIN_ROUNDS) {
+        complete(sh);
+        return;
+    }
+    sh->phase = SHELL_DRAINING;
+    ev_timer_start(&sh->timer, DRAIN_MS / DRAIN_ROUNDS);
+}
+
+/* A command that is being stopped ends when its shell is back and its processes are gone. */
+static void check_stopped(struct shell *sh)
+{
+    struct command *c     = sh->session->current;
+    struct proc_list list = {0};
+    (void)survivors_list(sh, &list);
+    bool kill = c->stop_stage >= SESSION_STOP_KILL;
+    if (!sh->unwound && kill && sh->pid)
+        (void)kill_bash_with(sh, sh->rounds++ < KILL_ROUNDS ? SIGINT : SIGKILL);
+    if (list.n_items)
+        (void)proc_tree_kill(&list, kill ? SIGKILL : SIGTERM, NULL, NULL);
+    if (list.n_items && !kill)
+        (void)proc_tree_kill(&list, SIGCONT, NULL, NULL);
+    bool gone = list.n_items == 0;
+    proc_list_done(&list);
+
+    if (sh->unwound && gone) {
+        sh->rounds = 0;
+        drain(sh);
+        return;
+    }
+    ev_timer_start(&sh->timer, sh->unwound ? TREE_POLL_MS : KILL_POLL_MS);
+}
+
+void foreground_report(struct shell *sh, const char *code)
+{
+    struct command *c     = sh->session->current;
+    sh->outcome.exit_code = *code == 'q' ? read_guarded_code(sh) : (int)strtol(code, NULL, 10);
+    sh->last_code         = sh->outcome.exit_code;
+    sh->unwound           = true;
+    sh->rounds            = 0;
+    if (c->stop_stage)
+        check_stopped(sh);
+    else
+        drain(sh);
+}
+
+static void keep_exit_state(struct shell *sh);
+
+void foreground_shell_ended(struct shell *sh)
+{
+    struct command *c = sh->session->current;
+    int status        = sh->exit.status;
+    if (sh->box_lost)
+        sh->outcome = (struct session_outcome){.exit_code = 128 + SIGKILL, .lost = true};
+    else if (WIFSIGNALED(status))
+        sh->outcome = (struct session_outcome){.signal = WTERMSIG(status)};
+    else
+        sh->outcome = (struct session_outcome){.exit_code = WEXITSTATUS(status)};
+    if (sh->outcome.signal)
+        sh->outcome.exit_code = 128 + sh->outcome.signal;
+    keep_exit_state(sh);
+    sh->unwound = true;
+    sh->rounds  = 0;
+    if (c->stop_stage)
+        check_stopped(sh);
+    else
+        drain(sh);
+}
+
+void foreground_timer(struct shell *sh)
+{
+    struct command *c = sh->session ? sh->session->current : NULL;
+    if (!c)
+        return;
+    if (sh->phase == SHELL_DRAINING)
+        drain(sh);
+    else if (sh->phase == SHELL_RUNNING && c->stop_stage)
+        check_stopped(sh);
+}
+
+/* ---- stop ---- */
+
+static void give_up(struct shell *sh)
+{
+    sh->outcome.lost = true;
+    complete(sh);
+}
+
+void foreground_stop(struct shell *sh, struct command *c, enum session_stop_stage stage)
+{
+    if (sh->waiting == c) { /* the shell has not come up yet */
+        sh->waiting = NULL;
+        sh->outcome = (struct session_outcome){.exit_code = 130, .killed = true};
+        session_kind_done(c, &sh->outcome);
+        return;
+    }
+    if (stage == SESSION_STOP_LOST) {
+        give_up(sh);
+        return;
+    }
+    if (stage == SESSION_STOP_INT && !c->why)
+        c->why = survivors_why(sh);
+    if (sh->phase == SHELL_DRAINING)
+        return; /* over in a moment by itself */
+    if (stage == SESSION_STOP_KILL || sh->unwound) {
+        sh->rounds = 0;
+        check_stopped(sh);
+        return;
+    }
+    /*
+     * INT unwinds bash to its reader once its child is gone (it ignores TERM). It goes first: a
+     * bash that hears of it after its child's end runs the next command of the list.
+     */
+    struct proc_list list = {0};
+    (void)survivors_list(sh, &list);
+    (void)kill_bash_with(sh, SIGINT);
+    (void)proc_tree_kill(&list, stage == SESSION_STOP_INT ? SIGINT : SIGTERM, NULL, NULL);
+    if (stage == SESSION_STOP_TERM)
+        (void)proc_tree_kill(&list, SIGCONT, NULL, NULL); /* a stopped one would not notice */
+    proc_list_done(&list);
+}
+
+int foreground_signal(struct shell *sh, struct command *c, int signal, struct err *err)
+{
+    (void)c;
+    struct proc_list list = {0};
+    (void)survivors_list(sh, &list);
+    size_t n = proc_tree_kill(&list, signal, NULL, NULL);
+    proc_list_done(&list);
+    if (n && signal != SIGINT)
+        return 0;
+    int rc = kill_bash_with(sh, signal);
+    return rc < 0 && !n ? err_set(err, -rc, "signal the shell of the command") : 0;
+}
+
+/* ---- the saved state ---- */
+
+static bool read_state(struct shell *sh, const char *name, const char *cwd)
+{
+    auto_buf struct buf raw   = BUF_INIT(STATE_MAX);
+    auto_buf struct buf state = BUF_INIT(STATE_MAX);
+    if (io_read_file(sh->dirfd, name, STATE_MAX, &raw, NULL) < 0)
+        return false;
+    struct state_facts facts;
+    if (native_state_build(raw.data, raw.len, sh->marker, cwd, sh->pid, &state, &facts) < 0)
+        return false;
+    sh->facts = facts;
+    session_kind_state(sh->session, state.data, state.len);
+    return true;
+}
+
+static void keep_exit_state(struct shell *sh)
+{
+    auto_buf struct buf cwd = BUF_INIT(REPORT_MAX);
+    if (!sh->own_exit_trap || sh->own_cwd ||
+        io_read_file(sh->dirfd, "bye.cwd", REPORT_MAX, &cwd, NULL) < 0)
+        return;
+    const char *dir = buf_cstr(&cwd);
+    if (*dir != '/')
+        return;
+    if (read_state(sh, "bye.state", dir))
+        session_kind_cwd(sh->session, dir);
+    (void)unlinkat(sh->dirfd, "bye.cwd", 0);
+}
+
+void save_report(struct shell *sh)
+{
+    (void)read_state(sh, "state", sh->session->cwd); /* a failure keeps the one before */
+    if (sh->own_exit_trap && sh->facts.has_own_exit_trap) {
+        auto_buf struct buf lines = BUF_INIT(64);
+        (void)buf_append_str(&lines, "\\builtin trap - EXIT\n");
+        (void)shell_send(sh, &lines, NULL); /* if bash has ended, so has the trap */
+    }
+    sh->own_exit_trap = false;
+    sh->phase         = SHELL_IDLE;
+    session_kind_ready(sh->session);
+}
+
+void save_failed(struct shell *sh)
+{
+    sh->phase    = SHELL_DOWN;
+    sh->restored = true;
+    session_kind_ready(sh->session);
+}

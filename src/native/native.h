@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * native - sessions of kind `bash`: a real, persistent bash.
+ *
+ * An engine owns the zygote and a small pool of shells that are started ahead.
+ * How a command runs, ends and is stopped: docs/contracts/session-execution.md.
+ */
+#ifndef NATIVE_NATIVE_H
+#define NATIVE_NATIVE_H
+
+#include <stddef.h>
+
+struct err;
+struct ev;
+struct native;
+struct session_kind;
+
+struct native_options {
+    const char *bash;    /* path; NULL: bash from PATH, then /bin/bash */
+    const char *run_dir; /* existing, private; borrowed for the life of the engine */
+    size_t pool_size;    /* shells started ahead; 0: none */
+};
+
+/* SIGPIPE is set to be ignored if it was at its default. */
+int native_new(struct ev *ev, const struct native_options *options, struct native **ret_n,
+               struct err *err);
+/* The kind to hand to the runtime; lives as long as the engine. */
+const struct session_kind *native_kind(struct native *n);
+/* All sessions must have been freed. NULL is fine. */
+void native_free(struct native *n);
+
+#endif

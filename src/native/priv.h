@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * native/priv - what the files of this module share.
+ *
+ * A shell is a box (supervisor), a directory for its FIFOs and files, and the
+ * bash in it, which may be replaced by a new one. Its phases:
+ *
+ *   DOWN -> STARTING -> IDLE -> RUNNING -> (DRAINING) -> (SAVING) -> IDLE
+ *
+ * Any phase -> DOWN when bash ends. A shell in the pool belongs to no session.
+ */
+#ifndef NATIVE_PRIV_H
+#define NATIVE_PRIV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/strv.h"
+#include "ev/ev.h"
+#include "proc/spawn.h"
+#include "proc/tree.h"
+#include "session/kind.h"
+#include "session/session.h"
+
+struct err;
+struct command;
+
+enum {
+    IO_CHUNK        = 256 * 1024,
+    NONCE_LEN       = 12,
+    REPORT_MAX      = 16 * 1024, /* a report is a nonce, a number and a path */
+    STATE_MAX       = 8 * 1024 * 1024,
+    INPUT_MAX       = 4 * 1024 * 1024, /* bytes that may wait for a command to read them */
+    DRAIN_MS        = 20,              /* for what a command's last children still print */
+    TREE_POLL_MS    = 10,
+    SAVE_LIMIT_MS   = 10000,
+    START_LIMIT_MS  = 20000,
+    POOL_MAX        = 16,
+    SHELL_DIR_LEN   = 12,
+};
+
+enum shell_phase {
+    SHELL_DOWN,
+    SHELL_STARTING,
+    SHELL_IDLE,
+    SHELL_RUNNING,
+    SHELL_DRAINING,
+    SHELL_SAVING,
+};
+
+/* One named pipe that we read. */
+struct channel {
+    const char *name; /* in the shell's directory */
+    int stream;       /* CAPTURE_STDOUT, CAPTURE_STDERR; 0: the report channel */
+    int rd;           /* -1 when not open */
+    int keep;         /* our own write end: without it poll would tell of a hang-up for ever */
+    struct ev_fd watch;
+    struct shell *shell;
+};
+
+/* A pipe that is still held after its command has ended. */
+struct tail {
+    struct native *n;
+    struct command *command; /* a reference */
+    int stream;
+    int fd;
+    struct ev_fd watch;
+    struct list link; /* shell.tails or background.tails */
+};
+
+/* Input on its way to a command. */
+struct input {
+    struct native *n;
+    struct command *command; /* borrowed; NULL: none */
+    int fd;                  /* -1: not open (yet) */
+    bool end;                /* close when pending is empty */
+    struct buf pending;
+    struct ev_fd watch;
+    struct ev_timer retry; /* until the reader has opened the FIFO */
+    char *path;
+};
+
+/* What later commands must know of a state. */
+struct state_facts {
+    bool has_definitions;      /* functions or aliases: no text is known to be harmless */
+    bool has_debug_trap;       /* DEBUG or RETURN, which a sourced file would hide or fire */
+    bool has_exit_trap;     /* the user's */
+    bool has_own_exit_trap; /* ours: it is not part of the state */
+    bool has_errexit;
+    bool has_builtin_function; /* shadows what our own lines use */
+};
+
+struct shell {
+    struct native *n;
+    struct session *session; /* NULL in the pool */
+    struct proc_box *box;
+    char name[SHELL_DIR_LEN];
+    char *dir; /* absolute */
+    int dirfd;
+    enum shell_phase phase;
+    pid_t pid;          /* of bash; 0 when down */
+    uint32_t tag;       /* of the spawn that is current */
+    int cmd;            /* write end of bash's standard input, -1 when down */
+    int shell_children; /* see proc_children_open(); -1 */
+    int box_children;
+    struct channel out, err, report;
+    struct input input;
+    struct buf reports; /* unparsed */
+    char nonce[NONCE_LEN + 1];
+    char marker[2 * NONCE_LEN + 1]; /* parts the sections of a saved state */
+    struct ev_timer timer;          /* draining, tree polling, limits of starting and saving */
+    int last_code;                  /* what $? is for the next command */
+    bool may_save;                  /* the current command could change the state */
+    bool own_exit_trap;             /* our trap on EXIT was set for it */
+    bool own_cwd;                   /* it runs in a directory of its own */
+    struct state_facts facts;
+    bool restored;      /* the next command runs in a restored shell */
+    bool exit_seen;     /* the shell's end came while draining */
+    bool unwound;       /* a stopped command: the shell is back, its tree may not be */
+    bool box_lost;      /* the supervisor died, and all its processes with it */
+    bool closing;
+    int rounds;         /* of draining or killing */
+    struct proc_exit exit;
+    struct session_outcome outcome;   /* of the current command, once known */
+    struct proc_list before;          /* what lived before the current command */
+    struct proc_cpu cpu;              /* last reading */
+    struct list tails;                /* tail.link */
+    struct list background;           /* background.link */
+    struct list link;                 /* native.pool */
+    struct command *waiting;          /* for the shell to come up; borrowed (session.current) */
+    char *start_state; /* what a starting shell restores, owned; may be NULL */
+};
+
+struct background {
+    struct shell *shell;
+    struct command *command; /* a reference */
+    struct proc_box *box;
+    pid_t pid;
+    char *script; /* file name in the shell's directory */
+    int fd[2];    /* stdout, stderr (or the terminal and -1); -1 */
+    struct ev_fd watch[2];
+    struct input input;
+    struct ev_timer timer;
+    struct proc_exit exit;
+    bool exited; /* the leader has ended */
+    bool done;   /* the result was told; survivors may still write */
+    int rounds;
+    struct list link; /* shell.background */
+};
+
+struct native {
+    struct session_kind kind;
+    struct ev *ev;
+    struct proc_zygote *zygote;
+    char *bash;
+    char *run_dir;
+    size_t pool_size;
+    struct list pool; /* shell.link */
+    size_t n_pool;
+    struct ev_timer refill;
+    char *io; /* IO_CHUNK bytes, for whoever reads now */
+    struct strv base_env;
+};
+
+/* native.c: tells the session once nothing of a closing shell is left. */
+void native_check_closed(struct shell *sh);
+void native_leave_pool(struct shell *sh);
+/* Adds "NAME=value" to an environment. */
+int native_set_var(struct strv *env, const char *var);
+
+/* env.c */
+void native_base_env(struct strv *env);
+
+/* classify.c: false only if the text cannot change the state of a shell without functions/aliases. */
+bool native_may_change_state(const char *text, size_t len);
+/* True if the text may end the shell. */
+bool native_may_end_shell(const char *text, size_t len);
+
+/* state.c */
+void native_save_script(const struct shell *sh, struct buf *out);
+/* What our trap on EXIT runs. */
+void native_exit_script(const struct shell *sh, struct buf *out);
+/* -ERR_PROTOCOL when the raw text is not complete, -ERR_LIMIT. cwd may be NULL. */
+int native_state_build(const char *raw, size_t len, const char *marker, const char *cwd, pid_t pid,
+                       struct buf *out, struct state_facts *ret_facts);
+int native_state_check(const char *state, size_t len, struct err *err);
+/* The same without what a copy must not have (traps). */
+int native_state_for_copy(const char *state, size_t len, struct buf *out);
+/* Appends 'text' quoted as one shell word. */
+int native_quote(struct buf *out, const char *text, size_t len);
+
+/* channel.c */
+/* One read into the command (NULL: dropped); false if nothing is there, or at the end. */
+bool native_read(struct native *n, int fd, struct command *c, int stream, bool *ret_end);
+int channel_open(struct channel *ch, struct shell *sh, const char *name, int stream,
+                 struct err *err);
+void channel_close(struct channel *ch);
+/* Reads what is there into the command; false once nobody else holds the pipe. */
+bool channel_drain(struct channel *ch, struct command *c);
+bool channel_is_held(struct channel *ch, struct command *c);
+/* The pipe stays with the command that others hold it for; a new one takes its place. */
+int channel_hand_over(struct channel *ch, struct command *c, struct list *tails, struct err *err);
+void tail_new(struct native *n, struct command *c, int stream, int fd, struct list *tails);
+void tail_free(struct tail *t);
+void tails_free(struct list *tails);
+
+/* input.c */
+void input_init(struct input *in, struct native *n);
+/* Writes to an open descriptor, which it owns. */
+void input_open_fd(struct input *in, struct command *c, int fd);
+/* Opens the FIFO when its reader is there. */
+void input_open_fifo(struct input *in, struct command *c, const char *path);
+int input_write(struct input *in, const void *p, size_t n, struct err *err);
+void input_end(struct input *in);
+void input_close(struct input *in);
+
+/* shell.c */
+int shell_new(struct native *n, struct shell **ret_sh, struct err *err);
+int shell_start(struct shell *sh, const char *state, size_t state_len, const char *cwd,
+                const char *const *env, struct err *err);
+/* Sends lines to bash. */
+int shell_send(struct shell *sh, const struct buf *lines, struct err *err);
+/* A line that reports $? and the directory under a new nonce. */
+void shell_add_report(struct shell *sh, struct buf *lines, const char *code);
+int shell_write_file(struct shell *sh, const char *name, const void *p, size_t n, struct err *err);
+int kill_bash_with(struct shell *sh, int signal);
+void shell_kill_bash(struct shell *sh);
+/* The bash that was is not ours any more; its end will not be noticed. */
+void shell_forget_bash(struct shell *sh);
+void shell_free(struct shell *sh);
+/* bash is ready for a command. */
+void shell_became_idle(struct shell *sh);
+
+/* foreground.c */
+int foreground_start(struct session *s, struct command *c, struct err *err);
+int foreground_begin(struct shell *sh, struct command *c, struct err *err);
+/* The shell that a command waited for is up. */
+void foreground_waiting(struct shell *sh);
+void foreground_report(struct shell *sh, const char *code);
+void foreground_shell_ended(struct shell *sh);
+void foreground_stop(struct shell *sh, struct command *c, enum session_stop_stage stage);
+int foreground_signal(struct shell *sh, struct command *c, int signal, struct err *err);
+void foreground_timer(struct shell *sh);
+void save_report(struct shell *sh);
+void save_failed(struct shell *sh);
+
+/* survivors.c */
+void survivors_mark(struct shell *sh);
+/* The processes of the current command that live now, without bash. */
+int survivors_list(struct shell *sh, struct proc_list *list);
+/* Puts what is left into the result. */
+void survivors_record(struct shell *sh, struct command *c);
+bool survivors_any(struct shell *sh);
+/* Kills what outlived c, with all below it; returns how many. */
+int survivors_kill(struct command *c);
+/* What the current command is doing, in one line; NULL if nothing can be said. */
+char *survivors_why(struct shell *sh);
+
+/* background.c */
+int background_start(struct session *s, struct command *c, struct err *err);
+struct background *background_of(struct command *c);
+int background_input_end(struct command *c);
+void background_stop(struct command *c, enum session_stop_stage stage);
+int background_signal(struct command *c, int signal, struct err *err);
+int background_resize(struct command *c, uint16_t rows, uint16_t cols, struct err *err);
+void background_free(struct background *b);
+
+#endif

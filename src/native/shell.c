@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One bash: its start, the lines it is sent, the reports that come back, its end.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "base/own.h"
+#include "base/rand.h"
+#include "capture/log.h"
+#include "native/priv.h"
+#include "sandbox/plan.h"
+
+enum { LINES_MAX = 64 * 1024 };
+
+static const char init_line[] =
+    "set +mH +o history;unset -v PS1 PS2 PROMPT_COMMAND MAILCHECK HISTFILE;history -c\n";
+
+static void make_nonce(char *nonce)
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuv";
+    unsigned char r[NONCE_LEN];
+    rand_bytes(r, sizeof(r));
+    for (int i = 0; i < NONCE_LEN; i++)
+        nonce[i] = digits[r[i] % 32];
+    nonce[NONCE_LEN] = '\0';
+}
+
+void shell_add_report(struct shell *sh, struct buf *lines, const char *code)
+{
+    make_nonce(sh->nonce);
+    /* NUL ends a report: a directory's name may hold anything else. LINENO: the next line is 1. */
+    (void)buf_printf(lines, "\\builtin printf %%s\\\\0 \"%s %s ${PWD-}\">%s/s;LINENO=0\n", sh->nonce,
+                     code, sh->dir);
+}
+
+int shell_send(struct shell *sh, const struct buf *lines, struct err *err)
+{
+    if (sh->cmd < 0)
+        return err_set(err, ERR_LOST, "the shell has ended");
+    size_t done = 0;
+    while (done < lines->len) {
+        ssize_t n = write(sh->cmd, lines->data + done, lines->len - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return err_set(err, errno, "send to the shell");
+        done += (size_t)n;
+    }
+    return 0;
+}
+
+int shell_write_file(struct shell *sh, const char *name, const void *p, size_t n, struct err *err)
+{
+    /* The file may have been replaced by a command: O_NOFOLLOW, and a fresh one where needed. */
+    int flags       = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+    auto_close int fd = openat(sh->dirfd, name, flags, 0600);
+    if (fd < 0) {
+        (void)io_remove_tree(sh->dirfd, name);
+        fd = openat(sh->dirfd, name, flags, 0600);
+    }
+    if (fd < 0)
+        return err_set(err, errno, "write '%s/%s'", sh->dir, name);
+    int rc = io_write_all(fd, p, n);
+    return rc < 0 ? err_set(err, -rc, "write '%s/%s'", sh->dir, name) : 0;
+}
+
+int kill_bash_with(struct shell *sh, int signal)
+{
+    struct proc_info info;
+    if (sh->pid <= 0)
+        return -ESRCH;
+    int rc = proc_info_read(sh->pid, &info);
+    return rc < 0 ? rc : proc_kill(sh->pid, info.starttime, signal);
+}
+
+void shell_kill_bash(struct shell *sh)
+{
+    (void)kill_bash_with(sh, SIGKILL); /* if it has ended, so much the better */
+}
+
+/* A command answered where only our own line should: what our lines use was replaced. */
+static void on_garbage(struct shell *sh)
+{
+    buf_clear(&sh->reports);
+    shell_kill_bash(sh);
+}
+
+static void on_one_report(struct shell *sh, char *text)
+{
+    char *code = strchr(text, ' ');
+    char *cwd  = code ? strchr(code + 1, ' ') : NULL;
+    if (!cwd || (size_t)(code - text) != NONCE_LEN || memcmp(text, sh->nonce, NONCE_LEN) != 0)
+        return; /* not ours, or an old one */
+    *code++ = *cwd++ = '\0';
+    sh->nonce[0]     = '\0';
+    ev_timer_stop(&sh->timer);
+    if (sh->session && *cwd == '/' && !(sh->phase == SHELL_RUNNING && sh->own_cwd))
+        session_kind_cwd(sh->session, cwd);
+    switch (sh->phase) {
+    case SHELL_STARTING:
+        shell_became_idle(sh);
+        break;
+    case SHELL_RUNNING:
+        foreground_report(sh, code);
+        break;
+    case SHELL_SAVING:
+        save_report(sh);
+        break;
+    case SHELL_DOWN:
+    case SHELL_IDLE:
+    case SHELL_DRAINING:
+        break;
+    }
+}
+
+static void read_reports(struct shell *sh)
+{
+    for (;;) {
+        char *room;
+        if (buf_reserve(&sh->reports, 4096, &room) < 0) {
+            on_garbage(sh);
+            return;
+        }
+        ssize_t n = read(sh->report.rd, room, 4096);
+        if (n <= 0)
+            break;
+        buf_commit(&sh->reports, (size_t)n);
+        if (n < 4096)
+            break;
+    }
+    char *end;
+    while (sh->reports.len && (end = memchr(sh->reports.data, '\0', sh->reports.len))) {
+        size_t len          = (size_t)(end - sh->reports.data) + 1;
+        auto_free char *one = xmemdup(sh->reports.data, len);
+        buf_consume(&sh->reports, len);
+        on_one_report(sh, one);
+    }
+}
+
+static void on_report(void *ctx, unsigned events)
+{
+    (void)events;
+    read_reports(ctx);
+}
+
+void shell_forget_bash(struct shell *sh)
+{
+    own_close_fd(&sh->cmd);
+    own_close_fd(&sh->shell_children);
+    sh->pid = 0;
+    sh->tag++;
+    sh->nonce[0] = '\0';
+    sh->facts    = (struct state_facts){0};
+    ev_timer_stop(&sh->timer);
+}
+
+/* A start that failed: once more without the state, then the session is given up. */
+static void start_failed(struct shell *sh, const struct err *err)
+{
+    bool had_state = sh->start_state != NULL;
+    free(take_ptr(sh->start_state));
+    sh->phase = SHELL_DOWN;
+    if (!sh->session) { /* in the pool */
+        native_leave_pool(sh);
+        shell_free(sh);
+        return;
+    }
+    struct err again = {0};
+    if (had_state && shell_start(sh, NULL, 0, sh->session->cwd,
+                                 (const char *const *)strv_items(&sh->session->env), &again) == 0)
+        return;
+    session_kind_lost(sh->session, err);
+}
+
+static void on_bash_ended(struct shell *sh)
+{
+    read_reports(sh); /* it may have reported just before */
+    enum shell_phase phase = sh->phase;
+    shell_forget_bash(sh);
+    struct err err = {0};
+    switch (phase) {
+    case SHELL_STARTING:
+        (void)err_set(&err, ERR_SPAWN, "bash ended while it started (wait status %d)",
+                      sh->exit.status);
+        start_failed(sh, &err);
+        break;
+    case SHELL_RUNNING:
+        foreground_shell_ended(sh);
+        break;
+    case SHELL_DRAINING:
+        sh->exit_seen = true;
+        break;
+    case SHELL_SAVING:
+        save_failed(sh);
+        break;
+    case SHELL_IDLE:
+        sh->phase    = SHELL_DOWN; /* a new one is started when it is needed */
+        sh->restored = true;
+        break;
+    case SHELL_DOWN:
+        break;
+    }
+}
+
+static void on_spawned(void *ctx, uint32_t tag, pid_t pid)
+{
+    struct shell *sh = ctx;
+    if (tag != sh->tag)
+        return;
+    sh->pid            = pid;
+    sh->shell_children = proc_children_open(pid);
+    if (sh->box_children < 0)
+        sh->box_children = proc_children_open(proc_box_pid(sh->box));
+}
+
+static void on_failed(void *ctx, uint32_t tag, const char *step, const struct err *err)
+{
+    (void)step;
+    struct shell *sh = ctx;
+    if (tag != sh->tag)
+        return;
+    shell_forget_bash(sh);
+    start_failed(sh, err);
+}
+
+static void on_exit_event(void *ctx, uint32_t tag, pid_t pid, const struct proc_exit *ended)
+{
+    (void)pid;
+    struct shell *sh = ctx;
+    if (tag != sh->tag)
+        return;
+    sh->exit = *ended;
+    on_bash_ended(sh);
+}
+
+static void on_gone(void *ctx, bool lost)
+{
+    struct shell *sh = ctx;
+    (void)lost;
+    proc_box_free(sh->box);
+    sh->box = NULL;
+    own_close_fd(&sh->box_children);
+    if (sh->closing) {
+        shell_forget_bash(sh);
+        sh->phase = SHELL_DOWN;
+        native_check_closed(sh);
+        return;
+    }
+    sh->exit.status = 128 + SIGKILL; /* as wait(2) would say, had anybody waited */
+    sh->box_lost    = true;
+    on_bash_ended(sh);
+}
+
+static const struct proc_box_events box_events = {on_spawned, on_failed, on_exit_event, on_gone};
+
+static void on_timer(void *ctx)
+{
+    struct shell *sh = ctx;
+    if (sh->closing)
+        native_check_closed(sh);
+    else if (sh->phase == SHELL_STARTING || sh->phase == SHELL_SAVING)
+        shell_kill_bash(sh); /* its end leads on */
+    else
+        foreground_timer(sh);
+}
+
+static int make_dir(struct shell *sh, struct err *err)
+{
+    char id[RAND_ID_SIZE];
+    rand_id(id, sizeof(id), "");
+    memcpy(sh->name, id, SHELL_DIR_LEN - 1);
+    sh->dir = xasprintf("%s/%s", sh->n->run_dir, sh->name);
+    if (mkdir(sh->dir, 0700) < 0)
+        return err_set(err, errno, "make the directory '%s'", sh->dir);
+    sh->dirfd = open(sh->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return sh->dirfd < 0 ? err_set(err, errno, "open '%s'", sh->dir) : 0;
+}
+
+static int fill_dir(struct shell *sh, struct err *err)
+{
+    int rc = make_dir(sh, err);
+    if (rc == 0)
+        rc = channel_open(&sh->out, sh, "o", CAPTURE_STDOUT, err);
+    if (rc == 0)
+        rc = channel_open(&sh->err, sh, "e", CAPTURE_STDERR, err);
+    if (rc == 0)
+        rc = channel_open(&sh->report, sh, "s", 0, err);
+    if (rc < 0)
+        return rc;
+    rc = ev_fd_init(sh->n->ev, &sh->report.watch, sh->report.rd, on_report, sh);
+    if (rc < 0)
+        return err_set(err, -rc, "watch '%s/s'", sh->dir);
+    ev_fd_start(&sh->report.watch, EV_READ);
+
+    auto_buf struct buf script = BUF_INIT(4096);
+    native_save_script(sh, &script);
+    rc = shell_write_file(sh, "save", script.data, script.len, err);
+    if (rc < 0)
+        return rc;
+    buf_clear(&script);
+    native_exit_script(sh, &script);
+    return shell_write_file(sh, "bye", script.data, script.len, err);
+}
+
+int shell_new(struct native *n, struct shell **ret_sh, struct err *err)
+{
+    struct shell *sh = xnew(struct shell);
+    sh->n            = n;
+    sh->dirfd = sh->cmd = sh->shell_children = sh->box_children = -1;
+    sh->out.rd = sh->out.keep = sh->err.rd = sh->err.keep = -1;
+    sh->report.rd = sh->report.keep = -1;
+    list_init(&sh->tails);
+    list_init(&sh->background);
+    list_init(&sh->link);
+    buf_init(&sh->reports, REPORT_MAX);
+    input_init(&sh->input, n);
+    ev_timer_init(n->ev, &sh->timer, on_timer, sh);
+    char *marker = sh->marker;
+    make_nonce(marker);
+    make_nonce(marker + NONCE_LEN);
+    int rc = fill_dir(sh, err);
+    if (rc < 0) {
+        shell_free(sh);
+        return rc;
+    }
+    *ret_sh = sh;
+    return 0;
+}
+
+static int open_box(struct shell *sh, struct err *err)
+{
+    if (sh->box)
+        return 0;
+    struct sandbox_plan plan;
+    sandbox_plan_init(&plan);
+    sh->box_lost = false;
+    return proc_box_open(sh->n->zygote, &plan, &box_events, sh, &sh->box, err);
+}
+
+/* The lines that make a fresh bash ours, then the state, or the directory, it starts with. */
+static int start_lines(struct shell *sh, const char *cwd, struct buf *lines, struct err *err)
+{
+    (void)buf_append_str(lines, init_line);
+    if (sh->start_state) {
+        int rc = shell_write_file(sh, "restore", sh->start_state, strlen(sh->start_state), err);
+        if (rc < 0)
+            return rc;
+        (void)buf_printf(lines, "\\builtin . %s/restore </dev/null >/dev/null 2>&1\n", sh->dir);
+    } else if (cwd) {
+        (void)buf_append_str(lines, "\\builtin cd -- ");
+        (void)native_quote(lines, cwd, strlen(cwd));
+        (void)buf_append_str(lines, "\n");
+    }
+    shell_add_report(sh, lines, "0");
+    return 0;
+}
+
+static int spawn_bash(struct shell *sh, const struct strv *env, struct err *err)
+{
+    int fds[2];
+    int rc = io_pipe(fds);
+    if (rc < 0)
+        return err_set(err, -rc, "make the shell's command pipe");
+    static const char *const argv[] = {"bash", "--norc", "--noprofile", "--noediting", "-i", NULL};
+    const struct proc_fd map[]      = {{fds[0], 0}};
+    struct proc_spec spec           = {
+                  .path  = sh->n->bash,
+                  .argv  = argv,
+                  .envp  = (const char *const *)strv_items(env),
+                  .cwd   = "/",
+                  .fds   = map,
+                  .n_fds = 1,
+                  .flags = PROC_SETSID,
+                  .umask = -1,
+    };
+    rc = proc_box_spawn(sh->box, &spec, ++sh->tag, err);
+    close(fds[0]);
+    if (rc < 0) {
+        close(fds[1]);
+        return rc;
+    }
+    (void)io_set_nonblock(fds[1], true);
+    sh->cmd = fds[1];
+    return 0;
+}
+
+int shell_start(struct shell *sh, const char *state, size_t state_len, const char *cwd,
+                const char *const *env, struct err *err)
+{
+    free(sh->start_state);
+    sh->start_state = state ? xmemdup(state, state_len) : NULL;
+    /* A saved state holds all variables, and knows which of the defaults were unset. */
+    auto_strv struct strv vars = STRV_INIT(4 * COMMAND_ENV_MAX);
+    int rc                     = 0;
+    if (!state)
+        rc = strv_push_all(&vars, (const char *const *)strv_items(&sh->n->base_env));
+    for (size_t i = 0; rc == 0 && !state && env && env[i]; i++)
+        rc = native_set_var(&vars, env[i]);
+    if (rc < 0)
+        return err_set(err, -rc, "environment of the shell");
+    rc = open_box(sh, err);
+    if (rc == 0)
+        rc = spawn_bash(sh, &vars, err);
+    if (rc < 0)
+        return rc;
+
+    auto_buf struct buf lines = BUF_INIT(LINES_MAX);
+    rc                        = start_lines(sh, cwd, &lines, err);
+    if (rc == 0)
+        rc = shell_send(sh, &lines, err);
+    if (rc < 0)
+        return rc;
+    sh->phase     = SHELL_STARTING;
+    sh->last_code = 0;
+    sh->facts     = (struct state_facts){.has_definitions = state != NULL};
+    ev_timer_start(&sh->timer, START_LIMIT_MS);
+    return 0;
+}
+
+void shell_became_idle(struct shell *sh)
+{
+    free(take_ptr(sh->start_state));
+    sh->phase = SHELL_IDLE;
+    if (!sh->session)
+        return;
+    if (sh->waiting)
+        foreground_waiting(sh);
+    else
+        session_kind_ready(sh->session);
+}
+
+void shell_free(struct shell *sh)
+{
+    if (!sh)
+        return;
+    list_remove(&sh->link);
+    LIST_FOREACH (link, &sh->background)
+        background_free(list_entry(link, struct background, link));
+    tails_free(&sh->tails);
+    input_close(&sh->input);
+    ev_timer_close(&sh->timer);
+    channel_close(&sh->out);
+    channel_close(&sh->err);
+    channel_close(&sh->report);
+    proc_box_free(sh->box);
+    own_close_fd(&sh->cmd);
+    own_close_fd(&sh->shell_children);
+    own_close_fd(&sh->box_children);
+    if (sh->dirfd >= 0) {
+        own_close_fd(&sh->dirfd);
+        (void)io_remove_tree(AT_FDCWD, sh->dir);
+    }
+    buf_done(&sh->reports);
+    proc_list_done(&sh->before);
+    free(sh->start_state);
+    free(sh->dir);
+    free(sh);
+}

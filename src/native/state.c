@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The saved state of a shell: a bash script that a new shell reads.
+ *
+ * bash prints the parts (traps, options, variables, functions ...) with a marker
+ * between them that no text can know; native_state_build() puts them in an order
+ * in which they can be read back, without what cannot be set.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "native/priv.h"
+
+static const char head[]       = "# nacre shell state 1\n";
+static const char traps_mark[] = "\n# traps\n";
+
+/* The parts in the order in which the save script prints them. */
+enum part {
+    PART_TRAPS,
+    PART_SHOPT,
+    PART_VARIABLES,
+    PART_FUNCTIONS,
+    PART_FUNCTION_FLAGS,
+    PART_ARGS,
+    PART_ALIASES,
+    PART_UMASK,
+    PART_OPTIONS,
+    PART_END, /* the last marker: nothing was cut off */
+    N_PARTS,
+};
+
+/* Variables that bash sets itself, or that cannot be set. */
+static const char *const own_variables[] = {
+    "BASH", "BASHOPTS", "BASHPID", "BASH_ALIASES", "BASH_ARGC", "BASH_ARGV", "BASH_ARGV0",
+    "BASH_CMDS", "BASH_COMMAND", "BASH_LINENO", "BASH_SOURCE", "BASH_SUBSHELL", "BASH_VERSINFO",
+    "BASH_VERSION", "DIRSTACK", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "FUNCNAME", "GROUPS",
+    "HISTCMD", "LINENO", "PIPESTATUS", "PPID", "PWD", "RANDOM", "SECONDS", "SHELLOPTS", "SRANDOM",
+    "UID", "_",
+};
+
+/* Options of `set -o` that belong to how we run bash, or that would end the shell. */
+static const char *const own_options[] = {
+    "emacs", "histexpand", "history", "monitor", "noexec", "onecmd", "vi",
+};
+
+static const struct {
+    int resource;
+    char option;
+    unsigned unit;
+} limits[] = {
+    {RLIMIT_CORE,       'c', 1024},
+    {RLIMIT_DATA,       'd', 1024},
+    {RLIMIT_NICE,       'e', 1   },
+    {RLIMIT_FSIZE,      'f', 1024},
+    {RLIMIT_SIGPENDING, 'i', 1   },
+    {RLIMIT_MEMLOCK,    'l', 1024},
+    {RLIMIT_NOFILE,     'n', 1   },
+    {RLIMIT_MSGQUEUE,   'q', 1   },
+    {RLIMIT_RTPRIO,     'r', 1   },
+    {RLIMIT_STACK,      's', 1024},
+    {RLIMIT_CPU,        't', 1   },
+    {RLIMIT_NPROC,      'u', 1   },
+    {RLIMIT_AS,         'v', 1024},
+    {RLIMIT_LOCKS,      'x', 1   },
+};
+
+int native_quote(struct buf *out, const char *text, size_t len)
+{
+    int rc = buf_append_byte(out, '\'');
+    for (size_t i = 0; rc == 0 && i < len;) {
+        const char *quote = memchr(text + i, '\'', len - i);
+        size_t n          = quote ? (size_t)(quote - text) - i : len - i;
+        rc                = buf_append(out, text + i, n);
+        if (rc == 0 && quote)
+            rc = buf_append_str(out, "'\\''");
+        i += n + (quote ? 1 : 0);
+    }
+    return rc < 0 ? rc : buf_append_byte(out, '\'');
+}
+
+void native_save_script(const struct shell *sh, struct buf *out)
+{
+    static const char *const prints[] = {
+        [PART_SHOPT]          = "\\builtin shopt -p",
+        [PART_VARIABLES]      = "\\builtin declare -p",
+        [PART_FUNCTIONS]      = "\\builtin declare -f",
+        [PART_FUNCTION_FLAGS] = "\\builtin declare -F",
+        [PART_ARGS]           = "case $# in 0) ;; *) \\builtin printf '%q ' \"$@\"; \\builtin echo ;; esac",
+        [PART_ALIASES]        = "\\builtin alias -p",
+        [PART_UMASK]          = "\\builtin umask -p",
+        [PART_OPTIONS]        = "\\builtin set +o",
+        [PART_END]            = ":",
+    };
+    for (int i = PART_SHOPT; i < N_PARTS; i++)
+        (void)buf_printf(out, "\\builtin echo %s\n%s\n", sh->marker, prints[i]);
+}
+
+void native_exit_script(const struct shell *sh, struct buf *out)
+{
+    (void)buf_printf(out,
+                     "{ \\builtin trap -p;\\builtin . %s/save;} >|%s/bye.state 2>/dev/null||\\builtin :\n"
+                     "\\builtin printf %%s \"${PWD-}\" >|%s/bye.cwd 2>/dev/null||\\builtin :\n",
+                     sh->dir, sh->dir, sh->dir);
+}
+
+struct span {
+    const char *p;
+    size_t len;
+};
+
+/* Cuts the output of the save script at its markers; false when a part is missing. */
+static bool split(const char *raw, size_t len, const char *marker, struct span parts[N_PARTS])
+{
+    size_t marker_len = strlen(marker);
+    const char *p = raw, *end = raw + len;
+    for (int i = 0; i < N_PARTS; i++) {
+        const char *next = p;
+        if (i == PART_END) {
+            parts[i] = (struct span){p, (size_t)(end - p)};
+            return true;
+        }
+        for (;; next++) { /* the marker stands at the start of a line */
+            next = memmem(next, (size_t)(end - next), marker, marker_len);
+            if (!next)
+                return false;
+            if ((next == raw || next[-1] == '\n') && next + marker_len < end &&
+                next[marker_len] == '\n')
+                break;
+        }
+        parts[i] = (struct span){p, (size_t)(next - p)};
+        p        = next + marker_len + 1;
+    }
+    return false;
+}
+
+static bool listed(const char *const *names, size_t n, const char *name, size_t len)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strlen(names[i]) == len && memcmp(names[i], name, len) == 0)
+            return true;
+    return false;
+}
+
+/* "declare -ax NAME=..." */
+static bool keep_variable(const char *line, size_t len)
+{
+    const char *name = memmem(line, len, " -", 2);
+    name             = name ? memchr(name + 1, ' ', len - (size_t)(name + 1 - line)) : NULL;
+    if (!name)
+        return false;
+    name++;
+    size_t n = 0;
+    while (name + n < line + len && name[n] != '=')
+        n++;
+    return !listed(own_variables, sizeof(own_variables) / sizeof(own_variables[0]), name, n);
+}
+
+/* "declare -fx NAME" says something that the body does not; "declare -f NAME" nothing. */
+static bool keep_flags(const char *line, size_t len)
+{
+    return len > 11 && memcmp(line, "declare -f ", 11) != 0;
+}
+
+/* "set -o NAME" */
+static bool keep_option(const char *line, size_t len)
+{
+    if (len < 8)
+        return false;
+    return !listed(own_options, sizeof(own_options) / sizeof(own_options[0]), line + 7, len - 7);
+}
+
+/* Our own trap on EXIT is not part of the state. */
+static bool is_own_trap(const char *line, size_t len)
+{
+    static const char own[] = "/bye' EXIT";
+    return len >= sizeof(own) - 1 && memmem(line, len, "'\\builtin . /", 13) &&
+           memcmp(line + len - (sizeof(own) - 1), own, sizeof(own) - 1) == 0;
+}
+
+static bool keep_trap(const char *line, size_t len)
+{
+    return !is_own_trap(line, len);
+}
+
+/*
+ * Appends the lines that keep says, each led by \builtin: functions and aliases of
+ * the user cannot change what they do. A line that does not begin with `start` goes on the one
+ * before (a value that holds a newline).
+ */
+static int add_lines(struct buf *out, struct span part, const char *start,
+                     bool (*keep)(const char *, size_t))
+{
+    const char *p = part.p, *end = part.p + part.len;
+    bool keeping = false;
+    int rc       = 0;
+    while (rc == 0 && p < end) {
+        const char *nl = memchr(p, '\n', (size_t)(end - p));
+        size_t len     = nl ? (size_t)(nl - p) : (size_t)(end - p);
+        bool first     = len >= strlen(start) && memcmp(p, start, strlen(start)) == 0;
+        if (first)
+            keeping = !keep || keep(p, len);
+        if (keeping && first)
+            rc = buf_append_str(out, "\\builtin ");
+        if (keeping && rc == 0)
+            rc = buf_append(out, p, len);
+        if (keeping && rc == 0)
+            rc = buf_append_byte(out, '\n');
+        p += len + 1;
+    }
+    return rc;
+}
+
+/* All functions but one named `builtin`, which our own lines could not do without. */
+static int add_functions(struct buf *out, struct span part)
+{
+    static const char name[] = "builtin () \n";
+    auto_buf struct buf text = BUF_INIT(STATE_MAX);
+    const char *p = part.p, *end = part.p + part.len;
+    const char *bad = memmem(p, part.len, name, sizeof(name) - 1);
+    while (bad && bad != p && bad[-1] != '\n')
+        bad = memmem(bad + 1, (size_t)(end - bad - 1), name, sizeof(name) - 1);
+    int rc = buf_append(&text, p, bad ? (size_t)(bad - p) : part.len);
+    if (rc == 0 && bad) {
+        const char *close = memmem(bad, (size_t)(end - bad), "\n}\n", 3);
+        if (close)
+            rc = buf_append(&text, close + 3, (size_t)(end - close - 3));
+    }
+    if (rc < 0 || !text.len)
+        return rc;
+    rc = buf_append_str(out, "\\builtin eval ");
+    if (rc == 0)
+        rc = native_quote(out, text.data, text.len);
+    return rc < 0 ? rc : buf_append_byte(out, '\n');
+}
+
+static int add_limit(struct buf *out, char kind, char option, unsigned unit, rlim_t value)
+{
+    if (value == RLIM_INFINITY)
+        return buf_printf(out, "\\builtin ulimit -%c%c unlimited\n", kind, option);
+    return buf_printf(out, "\\builtin ulimit -%c%c %llu\n", kind, option,
+                      (unsigned long long)value / unit);
+}
+
+/* What differs from our own limits, with which a new shell starts. */
+static int add_limits(struct buf *out, pid_t pid)
+{
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        struct rlimit has, ours;
+        if (prlimit(pid, (enum __rlimit_resource)limits[i].resource, NULL, &has) < 0 ||
+            prlimit(0, (enum __rlimit_resource)limits[i].resource, NULL, &ours) < 0)
+            continue;
+        int rc = 0;
+        if (has.rlim_cur != ours.rlim_cur)
+            rc = add_limit(out, 'S', limits[i].option, limits[i].unit, has.rlim_cur);
+        if (rc == 0 && has.rlim_max != ours.rlim_max)
+            rc = add_limit(out, 'H', limits[i].option, limits[i].unit, has.rlim_max);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int add_args(struct buf *out, struct span part)
+{
+    if (part.len <= 1)
+        return 0;
+    int rc = buf_append_str(out, "\\builtin set -- ");
+    return rc < 0 ? rc : buf_append(out, part.p, part.len);
+}
+
+static int add_cwd(struct buf *out, const char *cwd)
+{
+    int rc = buf_append_str(out, "\\builtin cd -- ");
+    if (rc == 0)
+        rc = native_quote(out, cwd, strlen(cwd));
+    return rc < 0 ? rc : buf_append_byte(out, '\n');
+}
+
+int native_state_build(const char *raw, size_t len, const char *marker, const char *cwd, pid_t pid,
+                       struct buf *out, struct state_facts *ret_facts)
+{
+    struct span part[N_PARTS];
+    if (!split(raw, len, marker, part))
+        return -ERR_PROTOCOL;
+    int rc = buf_append_str(out, head);
+    if (rc == 0)
+        rc = add_lines(out, part[PART_SHOPT], "shopt ", NULL);
+    if (rc == 0)
+        rc = add_lines(out, part[PART_VARIABLES], "declare -", keep_variable);
+    if (rc == 0)
+        rc = add_args(out, part[PART_ARGS]);
+    if (rc == 0)
+        rc = add_lines(out, part[PART_UMASK], "umask ", NULL);
+    if (rc == 0)
+        rc = add_limits(out, pid);
+    if (rc == 0 && cwd)
+        rc = add_cwd(out, cwd);
+    if (rc == 0)
+        rc = add_functions(out, part[PART_FUNCTIONS]);
+    if (rc == 0)
+        rc = add_lines(out, part[PART_FUNCTION_FLAGS], "declare -f", keep_flags);
+    if (rc == 0)
+        rc = add_lines(out, part[PART_ALIASES], "alias ", NULL);
+    if (rc == 0)
+        rc = add_lines(out, part[PART_OPTIONS], "set ", keep_option);
+    if (rc == 0)
+        rc = buf_append_str(out, traps_mark);
+    if (rc == 0)
+        rc = add_lines(out, part[PART_TRAPS], "trap -- ", keep_trap);
+
+    struct span traps           = part[PART_TRAPS];
+    ret_facts->has_definitions  = part[PART_FUNCTIONS].len || part[PART_ALIASES].len;
+    ret_facts->has_debug_trap   = memmem(traps.p, traps.len, "' DEBUG\n", 8) ||
+                                memmem(traps.p, traps.len, "' RETURN\n", 9);
+    ret_facts->has_own_exit_trap = memmem(traps.p, traps.len, "/bye' EXIT\n", 11) != NULL;
+    ret_facts->has_exit_trap     = !ret_facts->has_own_exit_trap &&
+                               memmem(traps.p, traps.len, "' EXIT\n", 7) != NULL;
+    struct span options     = part[PART_OPTIONS];
+    ret_facts->has_errexit  = memmem(options.p, options.len, "set -o errexit", 14) != NULL;
+    ret_facts->has_builtin_function =
+        memmem(part[PART_FUNCTIONS].p, part[PART_FUNCTIONS].len, "builtin () \n", 12) != NULL;
+    return rc;
+}
+
+int native_state_check(const char *state, size_t len, struct err *err)
+{
+    if (len < sizeof(head) - 1 || memcmp(state, head, sizeof(head) - 1) != 0)
+        return err_set(err, ERR_INVALID, "session state: expected it to begin with '%.*s'",
+                       (int)sizeof(head) - 2, head);
+    if (memchr(state, '\0', len))
+        return err_set(err, ERR_INVALID, "session state: holds a NUL byte");
+    if (len > STATE_MAX)
+        return err_set(err, ERR_LIMIT, "session state of %zu bytes: the maximum is %d", len,
+                       STATE_MAX);
+    return 0;
+}
+
+int native_state_for_copy(const char *state, size_t len, struct buf *out)
+{
+    const char *mark = NULL, *p = state;
+    while ((p = memmem(p, len - (size_t)(p - state), traps_mark, sizeof(traps_mark) - 1)))
+        mark = p++;
+    return buf_append(out, state, mark ? (size_t)(mark - state) + 1 : len);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which processes belong to which command.
+ *
+ * All that descends from the shell or was orphaned to its supervisor, less what
+ * lived before the command began and what descends from that. An orphan is told
+ * by the session or group of the process it came from, and else by its age.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "native/priv.h"
+
+/* Whether the children file behind fd names another process than `known`. */
+static bool has_other_child(int fd, pid_t known)
+{
+    char text[64];
+    ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
+    if (n < 0)
+        return true; /* not known: look closely */
+    text[n] = '\0';
+    char *end = NULL;
+    for (char *p = text; *p; p = end) {
+        long pid = strtol(p, &end, 10);
+        if (end == p)
+            break;
+        if (pid != known)
+            return true;
+        while (*end == ' ')
+            end++;
+    }
+    return false;
+}
+
+bool survivors_any(struct shell *sh)
+{
+    if (!sh->box)
+        return false;
+    return has_other_child(sh->box_children, sh->pid) ||
+           (sh->pid && has_other_child(sh->shell_children, 0));
+}
+
+static int list_all(struct shell *sh, struct proc_list *list)
+{
+    proc_list_clear(list);
+    if (!sh->box)
+        return 0;
+    pid_t root = proc_box_pid(sh->box);
+    return proc_tree_list(&root, 1, list);
+}
+
+void survivors_mark(struct shell *sh)
+{
+    proc_list_clear(&sh->before);
+    if (survivors_any(sh))
+        (void)list_all(sh, &sh->before); /* as much as could be read */
+}
+
+static const struct proc_info *find(const struct proc_list *list, pid_t pid)
+{
+    for (size_t i = 0; i < list->n_items; i++)
+        if (list->items[i].pid == pid)
+            return &list->items[i];
+    return NULL;
+}
+
+/* An orphan of something that lived before: it kept that one's session or group. */
+static bool is_of_before(const struct shell *sh, const struct proc_info *p)
+{
+    for (size_t i = 0; i < sh->before.n_items; i++) {
+        const struct proc_info *old = &sh->before.items[i];
+        if (old->pid == sh->pid)
+            continue;
+        if ((old->sid != sh->pid && old->sid == p->sid) ||
+            (old->pgid != sh->pid && old->pgid == p->pgid))
+            return true;
+    }
+    return false;
+}
+
+int survivors_list(struct shell *sh, struct proc_list *list)
+{
+    int rc = list_all(sh, list);
+    pid_t box = sh->box ? proc_box_pid(sh->box) : 0;
+    /* Parents come first: what is dropped takes its children along. */
+    struct proc_list dropped = {0};
+    size_t kept              = 0;
+    for (size_t i = 0; i < list->n_items; i++) {
+        struct proc_info *p         = &list->items[i];
+        const struct proc_info *old = find(&sh->before, p->pid);
+        bool drop = p->pid == sh->pid || p->state == 'Z' || p->state == 'X' ||
+                    (old && old->starttime == p->starttime) ||
+                    (p->ppid != sh->pid && find(&dropped, p->ppid)) ||
+                    (p->ppid == box && is_of_before(sh, p));
+        if (!drop) {
+            list->items[kept++] = *p;
+            continue;
+        }
+        if (p->pid == sh->pid)
+            continue;
+        if (dropped.n_items == dropped.cap) {
+            dropped.cap   = dropped.cap ? 2 * dropped.cap : 16;
+            dropped.items = xreallocarray(dropped.items, dropped.cap, sizeof(*dropped.items));
+        }
+        dropped.items[dropped.n_items++] = *p;
+    }
+    list->n_items = kept;
+    proc_list_done(&dropped);
+    return rc;
+}
+
+void survivors_record(struct shell *sh, struct command *c)
+{
+    if (!survivors_any(sh))
+        return;
+    struct proc_list list = {0};
+    (void)survivors_list(sh, &list);
+    if (list.n_items) {
+        c->survivors       = xnew_n(pid_t, list.n_items);
+        c->survivor_starts = xnew_n(uint64_t, list.n_items);
+        c->n_survivors     = list.n_items;
+    }
+    for (size_t i = 0; i < list.n_items; i++) {
+        c->survivors[i]       = list.items[i].pid;
+        c->survivor_starts[i] = list.items[i].starttime;
+    }
+    proc_list_done(&list);
+}
+
+int survivors_kill(struct command *c)
+{
+    int n = 0;
+    for (size_t i = 0; i < c->n_survivors; i++) {
+        struct proc_info info;
+        pid_t pid = c->survivors[i];
+        if (proc_info_read(pid, &info) < 0 || info.starttime != c->survivor_starts[i] ||
+            info.state == 'Z')
+            continue;
+        /* Its children first: once it is dead they belong to nobody. */
+        struct proc_list below = {0};
+        (void)proc_tree_list(&pid, 1, &below);
+        n += proc_kill(pid, info.starttime, SIGKILL) == 0;
+        n += (int)proc_tree_kill(&below, SIGKILL, NULL, NULL);
+        proc_list_done(&below);
+    }
+    return n;
+}
+
+static const char *const wait_texts[] = {
+    [PROC_WAIT_NONE]    = "is running",
+    [PROC_WAIT_TTY]     = "waits for input from a terminal",
+    [PROC_WAIT_PIPE]    = "waits for input from a pipe",
+    [PROC_WAIT_SOCKET]  = "waits for a socket",
+    [PROC_WAIT_WRITE]   = "waits for somebody to read its output",
+    [PROC_WAIT_CHILD]   = "waits for a child process",
+    [PROC_WAIT_TIMER]   = "sleeps",
+    [PROC_WAIT_LOCK]    = "waits for a lock",
+    [PROC_WAIT_POLL]    = "waits for several things at once",
+    [PROC_WAIT_DISK]    = "waits for a device",
+    [PROC_WAIT_STOPPED] = "is stopped",
+    [PROC_WAIT_ENDED]   = "has ended and was not waited for",
+    [PROC_WAIT_OTHER]   = "waits in the kernel",
+};
+
+static bool has_child(const struct proc_list *list, pid_t pid)
+{
+    for (size_t i = 0; i < list->n_items; i++)
+        if (list->items[i].ppid == pid)
+            return true;
+    return false;
+}
+
+char *survivors_why(struct shell *sh)
+{
+    enum { WHY_PROCESSES = 4 };
+    struct proc_list list = {0};
+    (void)survivors_list(sh, &list);
+    auto_buf struct buf text = BUF_INIT(4096);
+    int n                    = 0;
+    for (size_t i = 0; i < list.n_items && n < WHY_PROCESSES; i++) {
+        struct proc_wait wait;
+        const struct proc_info *p = &list.items[i];
+        /* Who waits for a child says nothing new: the child does. */
+        if (has_child(&list, p->pid) || proc_wait_read(p->pid, &wait) < 0)
+            continue;
+        (void)buf_printf(&text, "%s%s (pid %d) %s", n++ ? "; " : "", p->comm, (int)p->pid,
+                         wait_texts[wait.kind]);
+    }
+    struct proc_wait wait;
+    if (!n && sh->pid && proc_wait_read(sh->pid, &wait) == 0)
+        (void)buf_printf(&text, "the shell itself (pid %d) %s", (int)sh->pid,
+                         wait_texts[wait.kind]);
+    proc_list_done(&list);
+    return text.len ? xstrdup(buf_cstr(&text)) : NULL;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* rt/priv - what the files of this module share. */
+#ifndef RT_PRIV_H
+#define RT_PRIV_H
+
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "ev/ev.h"
+#include "rt/rt.h"
+#include "session/session.h"
+
+enum {
+    RT_SESSIONS_MAX    = 10000,
+    RT_COMMANDS_MAX    = 1000000,
+    RT_SNAPSHOTS_MAX   = 64,
+    RT_RESULT_MAX      = 4 * 1024 * 1024, /* three views, in the worst case all base64 */
+    RT_FILE_MAX        = 64 * 1024 * 1024,
+    RT_KEEP_RESULTS    = 1000,
+    RT_SESSION_IDLE_MS = 24 * 3600 * 1000,
+};
+
+struct rt_snapshot {
+    char name[SESSION_ID_MAX];
+    char *state;
+    size_t len;
+    struct list link; /* rt_session.snapshots */
+};
+
+/* A session; without a struct session it sleeps: it starts when it is used. */
+struct rt_session {
+    struct rt *rt;
+    char id[SESSION_ID_MAX];
+    const struct session_kind *kind;
+    struct session *s;    /* NULL: asleep */
+    struct session *lost; /* to be freed by the loop */
+    char *tenant;
+    char *cwd;      /* as asked for, then as last seen */
+    struct strv env;
+    char *state;    /* while asleep; can be NULL */
+    size_t state_len;
+    int64_t created_ms;
+    uint64_t n_commands;
+    bool temporary, closing;
+    struct list snapshots; /* rt_snapshot.link */
+    void (*on_closed)(void *ctx);
+    void *on_closed_ctx;
+};
+
+/* Somebody who watches a command: followers, waiters. The calls may free the observer. */
+struct rt_observer {
+    void (*on_output)(struct rt_observer *o, int stream, const void *p, size_t n);
+    void (*on_final)(struct rt_observer *o);
+    void (*on_quiet)(struct rt_observer *o);
+    struct rt_command *rc;
+    struct list link; /* rt_command.observers */
+};
+
+struct rt_command {
+    struct rt *rt;
+    struct command *c; /* a reference */
+    char session_id[SESSION_ID_MAX];
+    const char *kind_name;
+    struct rt_command_events events;
+    struct ev_timer yield;
+    struct list observers; /* rt_observer.link */
+    struct list link;      /* rt.finished, oldest first */
+    const char *const *isolation;
+    char *storage_error; /* can be NULL */
+};
+
+struct rt {
+    struct ev *ev;
+    struct rt_options o;
+    char *run_dir;
+    int spill_dir;
+    char *spill_path;
+    struct map sessions; /* id -> rt_session */
+    struct map commands; /* id -> rt_command */
+    struct list finished;
+    size_t n_finished;
+    struct ev_timer idle;
+    bool freeing;
+};
+
+/* rt.c */
+struct rt_session *rt_get_session(struct rt *rt, const char *id, struct err *err);
+struct rt_command *rt_get_command(struct rt *rt, const char *id, struct err *err);
+void rt_command_free(struct rt_command *rc);
+void rt_observe(struct rt_command *rc, struct rt_observer *o);
+void rt_unobserve(struct rt_observer *o);
+
+/* session.c */
+/* Starts a session that sleeps. */
+int rt_session_wake(struct rt_session *rs, struct err *err);
+void rt_session_free(struct rt_session *rs);
+int rt_sessions_load(struct rt *rt, struct err *err);
+void rt_sessions_check_idle(struct rt *rt);
+const char *rt_session_state(const struct rt_session *rs, size_t *ret_len);
+
+/* result.c */
+void rt_result_write(const struct rt_command *rc, struct json_w *w);
+/* What a list shows of it. */
+void rt_command_summary(const struct rt_command *rc, struct json_w *w);
+
+#endif

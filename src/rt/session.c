@@ -1,0 +1,629 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/arena.h"
+#include "base/base64.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/own.h"
+#include "base/path.h"
+#include "base/rand.h"
+#include "json/read.h"
+#include "json/write.h"
+#include "rt/priv.h"
+#include "session/kind.h"
+
+const char *rt_session_state(const struct rt_session *rs, size_t *ret_len)
+{
+    if (rs->s)
+        return session_state(rs->s, ret_len);
+    *ret_len = rs->state_len;
+    return rs->state;
+}
+
+static const char *session_cwd(const struct rt_session *rs)
+{
+    return rs->s && rs->s->cwd ? rs->s->cwd : rs->cwd;
+}
+
+/* ---- as JSON ---- */
+
+/* A state is bytes: text where it can be, base64 where not. */
+static void write_state(struct json_w *w, const char *state, size_t len)
+{
+    bool is_base64 = false;
+    json_w_key(w, "state");
+    if (state)
+        json_w_bytes(w, state, len, &is_base64);
+    else
+        json_w_null(w);
+    json_w_kstr(w, "encoding", is_base64 ? "base64" : "utf-8");
+}
+
+static void write_cwd(const struct rt_session *rs, struct json_w *w)
+{
+    const char *cwd = session_cwd(rs);
+    json_w_key(w, "cwd");
+    if (cwd)
+        json_w_str_lossy(w, cwd, strlen(cwd));
+    else
+        json_w_null(w);
+}
+
+/* What the store keeps beside the state. */
+static int write_stored(const struct rt_session *rs, struct buf *json)
+{
+    struct json_w w;
+    json_w_init(&w, json);
+    json_w_obj(&w);
+    json_w_kstr(&w, "id", rs->id);
+    json_w_kstr(&w, "kind", rs->kind->name);
+    json_w_kstr(&w, "tenant", rs->tenant);
+    json_w_kint(&w, "createdMs", rs->created_ms);
+    write_cwd(rs, &w);
+    json_w_karr(&w, "env");
+    for (size_t i = 0; i < rs->env.n; i++)
+        json_w_str_lossy(&w, rs->env.items[i], strlen(rs->env.items[i]));
+    json_w_arr_end(&w);
+    json_w_karr(&w, "snapshots");
+    LIST_FOREACH (link, &rs->snapshots) {
+        struct rt_snapshot *snap = list_entry(link, struct rt_snapshot, link);
+        json_w_obj(&w);
+        json_w_kstr(&w, "name", snap->name);
+        write_state(&w, snap->state, snap->len);
+        json_w_obj_end(&w);
+    }
+    json_w_arr_end(&w);
+    json_w_obj_end(&w);
+    return json_w_finish(&w);
+}
+
+static int store_session(struct rt_session *rs, struct err *err)
+{
+    struct rt *rt = rs->rt;
+    if (!rt->o.store.put_session || rs->temporary || rs->closing)
+        return 0;
+    auto_buf struct buf json = BUF_INIT(RT_FILE_MAX);
+    int rc                   = write_stored(rs, &json);
+    if (rc < 0)
+        return err_set(err, -rc, "session '%s' as JSON", rs->id);
+    size_t len;
+    const char *state = rt_session_state(rs, &len);
+    return rt->o.store.put_session(rs->id, json.data, json.len, state, len, err, rt->o.store.ctx);
+}
+
+/* ---- life ---- */
+
+void rt_session_free(struct rt_session *rs)
+{
+    (void)map_remove(&rs->rt->sessions, rs->id);
+    ev_defer_cancel(rs->rt->ev, rs);
+    session_free(rs->lost);
+    session_free(rs->s);
+    LIST_FOREACH (link, &rs->snapshots) {
+        struct rt_snapshot *snap = list_entry(link, struct rt_snapshot, link);
+        list_remove(&snap->link);
+        free(snap->state);
+        free(snap);
+    }
+    strv_done(&rs->env);
+    free(rs->tenant);
+    free(rs->cwd);
+    free(rs->state);
+    free(rs);
+}
+
+static void free_later(void *ctx)
+{
+    rt_session_free(ctx);
+}
+
+static void free_lost(void *ctx)
+{
+    struct rt_session *rs = ctx;
+    session_free(take_ptr(rs->lost));
+}
+
+static void on_lost(struct session *s, const struct err *err, void *ctx)
+{
+    (void)err;
+    struct rt_session *rs = ctx;
+    /* It sleeps again, with its last state: the next command gets a new shell. */
+    size_t len;
+    const char *state = session_state(s, &len);
+    free(rs->state);
+    rs->state     = state ? xmemdup(state, len) : NULL;
+    rs->state_len = state ? len : 0;
+    rs->lost      = rs->s;
+    rs->s         = NULL;
+    ev_defer(rs->rt->ev, free_lost, rs);
+}
+
+static void on_state(struct session *s, void *ctx)
+{
+    (void)s;
+    (void)store_session(ctx, NULL); /* the next state tries again */
+}
+
+static void on_closed(struct session *s, void *ctx)
+{
+    (void)s;
+    struct rt_session *rs = ctx;
+    if (rs->on_closed)
+        rs->on_closed(rs->on_closed_ctx);
+    if (!rs->rt->freeing)
+        ev_defer(rs->rt->ev, free_later, rs);
+}
+
+int rt_session_wake(struct rt_session *rs, struct err *err)
+{
+    if (rs->s)
+        return 0;
+    struct rt *rt            = rs->rt;
+    struct session_spec spec = {
+        .id                 = rs->id,
+        .cwd                = rs->cwd,
+        .env                = (const char *const *)strv_items(&rs->env),
+        .state              = rs->state,
+        .state_len          = rs->state_len,
+        .run_dir            = rt->run_dir,
+        .spill_dir          = rt->spill_dir,
+        .timeout_default_ms = rt->o.timeout_default_ms,
+        .timeout_max_ms     = rt->o.timeout_max_ms,
+    };
+    struct session_events events = {on_lost, on_state, on_closed, rs};
+    int rc                       = session_open(rt->ev, rs->kind, &spec, &events, &rs->s, err);
+    if (rc < 0)
+        return rc;
+    free(take_ptr(rs->state));
+    rs->state_len = 0;
+    return 0;
+}
+
+static const struct session_kind *find_kind(struct rt *rt, const char *name, struct err *err)
+{
+    for (size_t i = 0; rt->o.kinds[i]; i++)
+        if (!name || strcmp(rt->o.kinds[i]->name, name) == 0)
+            return rt->o.kinds[i];
+    (void)err_set(err, ERR_INVALID, "kind '%.40s': expected '%s'", name, rt->o.kinds[0]->name);
+    return NULL;
+}
+
+static int check_cwd(const char *cwd, struct err *err)
+{
+    struct stat st;
+    if (!cwd)
+        return 0;
+    if (*cwd != '/')
+        return err_set(err, ERR_INVALID, "cwd '%.200s': expected an absolute path", cwd);
+    if (stat(cwd, &st) < 0)
+        return err_set(err, ERR_INVALID, "cwd '%.200s': %s", cwd, strerror(errno));
+    if (!S_ISDIR(st.st_mode))
+        return err_set(err, ERR_INVALID, "cwd '%.200s': not a directory", cwd);
+    return 0;
+}
+
+static int check_new_id(struct rt *rt, const char *id, struct err *err)
+{
+    if (!path_is_safe_name(id))
+        return err_set(err, ERR_INVALID,
+                       "session id '%.80s': expected 1-64 letters, digits, '.', '_' or '-', not "
+                       "starting with '.'",
+                       id);
+    if (map_get(&rt->sessions, id))
+        return err_set(err, ERR_EXISTS, "session '%s' exists already", id);
+    return 0;
+}
+
+/* A sleeping session; -ERR_LIMIT when there are too many. */
+static int add_session(struct rt *rt, const char *id, const struct session_kind *kind,
+                       struct rt_session **ret_rs, struct err *err)
+{
+    struct rt_session *rs = xnew(struct rt_session);
+    rs->rt                = rt;
+    rs->kind              = kind;
+    rs->created_ms        = clock_wall_ms();
+    memcpy(rs->id, id, strlen(id) + 1);
+    strv_init(&rs->env, 2 * COMMAND_ENV_MAX);
+    list_init(&rs->snapshots);
+    if (map_set(&rt->sessions, id, rs) < 0) {
+        free(rs);
+        return err_set(err, ERR_LIMIT, "%d sessions are open, the maximum", RT_SESSIONS_MAX);
+    }
+    *ret_rs = rs;
+    return 0;
+}
+
+static int open_new(struct rt *rt, const struct rt_caller *caller,
+                    const struct rt_session_spec *spec, const char *id, struct err *err)
+{
+    const struct session_kind *kind = find_kind(rt, spec->kind, err);
+    if (!kind)
+        return -ERR_INVALID;
+    struct command_spec check = {.text = "", .env = spec->env};
+    int rc                    = command_spec_check(&check, err);
+    if (rc == 0)
+        rc = check_cwd(spec->cwd, err);
+    struct rt_session *rs = NULL;
+    if (rc == 0)
+        rc = add_session(rt, id, kind, &rs, err);
+    if (rc < 0)
+        return rc;
+    rs->tenant    = xstrdup(caller && caller->tenant ? caller->tenant : "default");
+    rs->cwd       = spec->cwd ? xstrdup(spec->cwd) : NULL;
+    rs->temporary = spec->temporary;
+    if (spec->state) {
+        rs->state     = xmemdup(spec->state, spec->state_len);
+        rs->state_len = spec->state_len;
+    }
+    if (spec->env)
+        rc = strv_push_all(&rs->env, spec->env);
+    if (rc == 0)
+        rc = rt_session_wake(rs, err);
+    if (rc == 0)
+        rc = store_session(rs, err);
+    if (rc < 0)
+        rt_session_free(rs);
+    return rc;
+}
+
+int rt_session_open(struct rt *rt, const struct rt_caller *caller,
+                    const struct rt_session_spec *spec, char *ret_id, struct err *err)
+{
+    char made[RAND_ID_SIZE];
+    const char *id = spec->id ? spec->id : rand_id(made, sizeof(made), "s-");
+    if (spec->may_exist && map_get(&rt->sessions, id)) {
+        memcpy(ret_id, id, strlen(id) + 1);
+        return 0;
+    }
+    int rc = check_new_id(rt, id, err);
+    if (rc == 0)
+        rc = open_new(rt, caller, spec, id, err);
+    if (rc == 0)
+        memcpy(ret_id, id, strlen(id) + 1);
+    return rc;
+}
+
+int rt_session_close(struct rt *rt, const char *id, void (*cb)(void *ctx), void *ctx,
+                     struct err *err)
+{
+    struct rt_session *rs = rt_get_session(rt, id, err);
+    if (!rs)
+        return -ERR_NOT_FOUND;
+    if (rs->closing)
+        return err_set(err, ERR_CLOSED, "session '%s' is closing already", id);
+    if (rt->o.store.del_session && !rs->temporary) {
+        int rc = rt->o.store.del_session(id, err, rt->o.store.ctx);
+        if (rc < 0)
+            return rc;
+    }
+    rs->closing = true;
+    if (rs->s) {
+        rs->on_closed     = cb;
+        rs->on_closed_ctx = ctx;
+        session_close(rs->s);
+        return 0;
+    }
+    rt_session_free(rs);
+    if (cb)
+        ev_defer(rt->ev, cb, ctx);
+    return 0;
+}
+
+bool rt_session_exists(struct rt *rt, const char *id)
+{
+    return map_get(&rt->sessions, id) != NULL;
+}
+
+void rt_sessions_check_idle(struct rt *rt)
+{
+    uint64_t now  = ev_now_ns(rt->ev);
+    size_t cursor = 0;
+    void *value;
+    while (map_next(&rt->sessions, &cursor, NULL, &value)) {
+        struct rt_session *rs = value;
+        struct session *s     = rs->s;
+        if (!s || rs->closing || s->current || s->n_queued || s->n_background)
+            continue;
+        if (now - s->last_used_ns > (uint64_t)rt->o.session_idle_ms * 1000000u)
+            (void)rt_session_close(rt, rs->id, NULL, NULL, NULL); /* tried again if it fails */
+    }
+}
+
+/* ---- state ---- */
+
+int rt_session_reset(struct rt *rt, const char *id, struct err *err)
+{
+    struct rt_session *rs = rt_get_session(rt, id, err);
+    if (!rs)
+        return -ERR_NOT_FOUND;
+    free(take_ptr(rs->state));
+    rs->state_len = 0;
+    if (!rs->s)
+        return store_session(rs, err);
+    /* Everything of the old shell goes with it: a fresh session under the same name. */
+    struct session *old = rs->s;
+    rs->s               = NULL;
+    session_free(old);
+    int rc = rt_session_wake(rs, err);
+    return rc < 0 ? rc : store_session(rs, err);
+}
+
+int rt_session_fork(struct rt *rt, const struct rt_caller *caller, const char *id,
+                    const char *new_id, char *ret_id, struct err *err)
+{
+    struct rt_session *rs = rt_get_session(rt, id, err);
+    if (!rs)
+        return -ERR_NOT_FOUND;
+    struct rt_session_spec spec = {
+        .id   = new_id,
+        .kind = rs->kind->name,
+        .cwd  = session_cwd(rs),
+        .env  = (const char *const *)strv_items(&rs->env),
+    };
+    spec.state = rt_session_state(rs, &spec.state_len);
+    return rt_session_open(rt, caller, &spec, ret_id, err);
+}
+
+static struct rt_snapshot *find_snapshot(struct rt_session *rs, const char *name)
+{
+    LIST_FOREACH (link, &rs->snapshots) {
+        struct rt_snapshot *snap = list_entry(link, struct rt_snapshot, link);
+        if (strcmp(snap->name, name) == 0)
+            return snap;
+    }
+    return NULL;
+}
+
+static int set_snapshot(struct rt_session *rs, const char *name, const char *state, size_t len,
+                        struct err *err)
+{
+    if (!path_is_safe_name(name))
+        return err_set(err, ERR_INVALID,
+                       "snapshot name '%.80s': expected 1-64 letters, digits, '.', '_' or '-'", name);
+    struct rt_snapshot *snap = find_snapshot(rs, name);
+    if (!snap && list_count(&rs->snapshots) >= RT_SNAPSHOTS_MAX)
+        return err_set(err, ERR_LIMIT, "session '%s' has %d snapshots, the maximum", rs->id,
+                       RT_SNAPSHOTS_MAX);
+    if (!snap) {
+        snap = xnew(struct rt_snapshot);
+        memcpy(snap->name, name, strlen(name) + 1);
+        list_add_tail(&rs->snapshots, &snap->link);
+    }
+    free(snap->state);
+    snap->state = state ? xmemdup(state, len) : NULL;
+    snap->len   = state ? len : 0;
+    return 0;
+}
+
+int rt_session_snapshot(struct rt *rt, const char *id, const char *name, struct err *err)
+{
+    struct rt_session *rs = rt_get_session(rt, id, err);
+    if (!rs)
+        return -ERR_NOT_FOUND;
+    if (rs->s && rs->s->current)
+        return err_set(err, ERR_BUSY, "session '%s' is running a command", id);
+    size_t len;
+    const char *state = rt_session_state(rs, &len);
+    int rc            = set_snapshot(rs, name, state, len, err);
+    return rc < 0 ? rc : store_session(rs, err);
+}
+
+int rt_session_restore(struct rt *rt, const char *id, const char *name, struct err *err)
+{
+    struct rt_session *rs = rt_get_session(rt, id, err);
+    if (!rs)
+        return -ERR_NOT_FOUND;
+    struct rt_snapshot *snap = find_snapshot(rs, name);
+    if (!snap)
+        return err_set(err, ERR_NOT_FOUND, "session '%s' has no snapshot '%.80s'", id, name);
+    int rc = rt_session_wake(rs, err);
+    if (rc == 0)
+        rc = session_restore(rs->s, snap->state, snap->len, err);
+    return rc < 0 ? rc : store_session(rs, err);
+}
+
+int rt_session_export(struct rt *rt, const char *id, struct buf *out, struct err *err)
+{
+    struct rt_session *rs = rt_get_session(rt, id, err);
+    if (!rs)
+        return -ERR_NOT_FOUND;
+    if (rs->s && rs->s->current)
+        return err_set(err, ERR_BUSY, "session '%s' is running a command", id);
+    size_t len;
+    const char *state = rt_session_state(rs, &len);
+    char iso[CLOCK_ISO8601_SIZE];
+    struct json_w w;
+    json_w_init(&w, out);
+    json_w_set_indent(&w, 2);
+    json_w_obj(&w);
+    json_w_kint(&w, "nacreSession", 1);
+    json_w_kstr(&w, "id", rs->id);
+    json_w_kstr(&w, "kind", rs->kind->name);
+    json_w_kstr(&w, "exportedAt", clock_iso8601(clock_wall_ms(), iso));
+    write_cwd(rs, &w);
+    json_w_karr(&w, "env");
+    for (size_t i = 0; i < rs->env.n; i++)
+        json_w_str_lossy(&w, rs->env.items[i], strlen(rs->env.items[i]));
+    json_w_arr_end(&w);
+    write_state(&w, state, len);
+    json_w_obj_end(&w);
+    int rc = json_w_finish(&w);
+    return rc < 0 ? err_set(err, -rc, "export session '%s'", id) : buf_append_byte(out, '\n');
+}
+
+/* The bytes of "state" in a file or a stored row; *ret_state is malloc'd or NULL (no state). */
+static int read_state(const struct json_node *node, char **ret_state, size_t *ret_len,
+                      struct err *err)
+{
+    size_t len;
+    const char *text     = json_str(json_get(node, "state"), &len);
+    const char *encoding = json_cstr(json_get(node, "encoding"));
+    *ret_state           = NULL;
+    *ret_len             = 0;
+    if (!text) {
+        if (json_type(json_get(node, "state")) == JSON_NULL)
+            return 0;
+        return err_set(err, ERR_INVALID, "state: expected a string or null");
+    }
+    if (!encoding || strcmp(encoding, "utf-8") == 0) {
+        *ret_state = xmemdup(text, len);
+        *ret_len   = len;
+        return 0;
+    }
+    if (strcmp(encoding, "base64") != 0)
+        return err_set(err, ERR_INVALID, "encoding '%.40s': expected 'utf-8' or 'base64'", encoding);
+    auto_buf struct buf bytes = BUF_INIT(RT_FILE_MAX);
+    int rc                    = base64_decode(text, len, &bytes);
+    if (rc < 0)
+        return err_set(err, ERR_INVALID, "state: expected base64");
+    *ret_len   = bytes.len;
+    *ret_state = buf_take(&bytes);
+    return 0;
+}
+
+static int read_env(const struct json_node *node, struct strv *env, struct err *err)
+{
+    JSON_FOREACH (item, json_get(node, "env")) {
+        const char *var = json_cstr(item);
+        if (!var || strv_push(env, var) < 0)
+            return err_set(err, ERR_INVALID, "env: expected an array of NAME=VALUE strings");
+    }
+    return 0;
+}
+
+int rt_session_import(struct rt *rt, const struct rt_caller *caller, const char *file, size_t len,
+                      const char *new_id, char *ret_id, struct err *err)
+{
+    auto_arena struct arena arena;
+    arena_init(&arena, RT_FILE_MAX);
+    struct json_node *root;
+    int rc = json_parse(file, len, NULL, &arena, &root, err);
+    if (rc < 0)
+        return err_wrap(err, rc, "session file");
+    int64_t version;
+    if (json_i64(json_get(root, "nacreSession"), &version) < 0)
+        return err_set(err, ERR_INVALID, "session file: expected a field 'nacreSession'");
+    if (version != 1)
+        return err_set(err, ERR_UNSUPPORTED, "session file: version %lld, expected 1",
+                       (long long)version);
+    auto_strv struct strv env = STRV_INIT(2 * COMMAND_ENV_MAX);
+    auto_free char *state     = NULL;
+    size_t state_len          = 0;
+    rc                        = read_state(root, &state, &state_len, err);
+    if (rc == 0)
+        rc = read_env(root, &env, err);
+    if (rc < 0)
+        return err_wrap(err, rc, "session file");
+
+    const char *cwd             = json_cstr(json_get(root, "cwd"));
+    struct rt_session_spec spec = {
+        .id        = new_id ? new_id : json_cstr(json_get(root, "id")),
+        .kind      = json_cstr(json_get(root, "kind")),
+        .cwd       = cwd && check_cwd(cwd, NULL) == 0 ? cwd : NULL, /* another machine */
+        .env       = (const char *const *)strv_items(&env),
+        .state     = state,
+        .state_len = state_len,
+    };
+    return rt_session_open(rt, caller, &spec, ret_id, err);
+}
+
+/* ---- lists ---- */
+
+static void write_session(struct rt_session *rs, struct json_w *w)
+{
+    char iso[CLOCK_ISO8601_SIZE];
+    struct session *s = rs->s;
+    json_w_obj(w);
+    json_w_kstr(w, "id", rs->id);
+    json_w_kstr(w, "kind", rs->kind->name);
+    json_w_kstr(w, "tenant", rs->tenant);
+    json_w_kstr(w, "state", rs->closing ? "closing" : !s ? "asleep" : s->current ? "running" : "idle");
+    write_cwd(rs, w);
+    json_w_kstr(w, "createdAt", clock_iso8601(rs->created_ms, iso));
+    json_w_kuint(w, "commands", rs->n_commands);
+    json_w_kstr(w, "current", s && s->current ? s->current->id : NULL);
+    json_w_kuint(w, "queued", s ? s->n_queued : 0);
+    json_w_kuint(w, "background", s ? s->n_background : 0);
+    json_w_karr(w, "isolation");
+    for (const char *const *layer = s ? s->isolation : NULL; layer && *layer; layer++)
+        json_w_str(w, *layer);
+    json_w_arr_end(w);
+    json_w_karr(w, "snapshots");
+    LIST_FOREACH (link, &rs->snapshots)
+        json_w_str(w, list_entry(link, struct rt_snapshot, link)->name);
+    json_w_arr_end(w);
+    json_w_obj_end(w);
+}
+
+int rt_session_show(struct rt *rt, const char *id, struct json_w *w, struct err *err)
+{
+    struct rt_session *rs = rt_get_session(rt, id, err);
+    if (!rs)
+        return -ERR_NOT_FOUND;
+    write_session(rs, w);
+    return 0;
+}
+
+void rt_session_list(struct rt *rt, struct json_w *w)
+{
+    size_t cursor = 0;
+    void *value;
+    json_w_arr(w);
+    while (map_next(&rt->sessions, &cursor, NULL, &value))
+        write_session(value, w);
+    json_w_arr_end(w);
+}
+
+/* ---- after a restart ---- */
+
+static int load_snapshots(struct rt_session *rs, const struct json_node *root)
+{
+    JSON_FOREACH (item, json_get(root, "snapshots")) {
+        const char *name = json_cstr(json_get(item, "name"));
+        auto_free char *state = NULL;
+        size_t len;
+        if (!name || read_state(item, &state, &len, NULL) < 0)
+            continue;
+        (void)set_snapshot(rs, name, state, len, NULL);
+    }
+    return 0;
+}
+
+/* A row that does not make sense is skipped: one bad session must not keep the others away. */
+static void load_one(const char *id, const char *json, size_t json_len, const char *state,
+                     size_t state_len, void *arg)
+{
+    struct rt *rt = arg;
+    auto_arena struct arena arena;
+    arena_init(&arena, RT_FILE_MAX);
+    struct json_node *root;
+    struct rt_session *rs;
+    if (json_parse(json, json_len, NULL, &arena, &root, NULL) < 0)
+        return;
+    const struct session_kind *kind = find_kind(rt, json_cstr(json_get(root, "kind")), NULL);
+    if (!kind || check_new_id(rt, id, NULL) < 0 || add_session(rt, id, kind, &rs, NULL) < 0)
+        return;
+    const char *tenant = json_cstr(json_get(root, "tenant"));
+    const char *cwd    = json_cstr(json_get(root, "cwd"));
+    rs->tenant         = xstrdup(tenant ? tenant : "default");
+    rs->cwd            = cwd ? xstrdup(cwd) : NULL;
+    (void)json_i64(json_get(root, "createdMs"), &rs->created_ms);
+    (void)read_env(root, &rs->env, NULL);
+    (void)load_snapshots(rs, root);
+    if (state) {
+        rs->state     = xmemdup(state, state_len);
+        rs->state_len = state_len;
+    }
+}
+
+int rt_sessions_load(struct rt *rt, struct err *err)
+{
+    if (!rt->o.store.each_session)
+        return 0;
+    return rt->o.store.each_session(load_one, rt, err, rt->o.store.ctx);
+}
