@@ -18,14 +18,14 @@ enum {
 /* What each type may carry, and who may get it. */
 static const struct rule {
     enum wire_type type;
-    size_t min, max;
     bool to_daemon, to_client;
+    size_t min, max;
 } rules[] = {
-    {WIRE_JSON,      2,                WIRE_JSON_MAX,                     true,  true },
-    {WIRE_STDOUT,    WIRE_CURSOR_SIZE, WIRE_CURSOR_SIZE + WIRE_BYTES_MAX, false, true },
-    {WIRE_STDERR,    WIRE_CURSOR_SIZE, WIRE_CURSOR_SIZE + WIRE_BYTES_MAX, false, true },
-    {WIRE_INPUT,     0,                WIRE_BYTES_MAX,                    true,  false},
-    {WIRE_INPUT_END, 0,                0,                                 true,  false},
+    {WIRE_JSON,      true,  true,  2,                WIRE_JSON_MAX                    },
+    {WIRE_STDOUT,    false, true,  WIRE_CURSOR_SIZE, WIRE_CURSOR_SIZE + WIRE_BYTES_MAX},
+    {WIRE_STDERR,    false, true,  WIRE_CURSOR_SIZE, WIRE_CURSOR_SIZE + WIRE_BYTES_MAX},
+    {WIRE_INPUT,     true,  false, 0,                WIRE_BYTES_MAX                   },
+    {WIRE_INPUT_END, true,  false, 0,                0                                },
 };
 
 static const struct rule *find_rule(unsigned char type)

@@ -116,7 +116,7 @@ TEST(a_large_frame_comes_in_pieces)
     char *room;
     size_t n;
     CHECK_INT(wire_decoder_room(&d, &room, &n), 0);
-    CHECK(d.in.cap < 1024 * 1024);
+    CHECK(d.in.cap < (size_t)1024 * 1024);
 }
 
 static void check_refused(enum wire_side side, const char *bytes, size_t len, const char *text)
@@ -152,8 +152,8 @@ TEST(each_side_takes_only_what_the_other_may_send)
 
 TEST(what_is_too_long_is_not_written)
 {
-    auto_free char *p = xcalloc(1, WIRE_BYTES_MAX + 1);
-    auto_buf struct buf b = BUF_INIT(1024 * 1024);
+    auto_free char *p = xcalloc(1, (size_t)WIRE_BYTES_MAX + 1);
+    auto_buf struct buf b = BUF_INIT((size_t)1024 * 1024);
     CHECK_INT(wire_put(&b, WIRE_INPUT, 1, p, WIRE_BYTES_MAX + 1), -ERR_LIMIT);
     CHECK_INT(wire_put_output(&b, WIRE_STDOUT, 1, 0, p, WIRE_BYTES_MAX + 1), -ERR_LIMIT);
     CHECK_INT(b.len, 0);
