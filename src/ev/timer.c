@@ -72,6 +72,9 @@ static void wake_loop(uv_timer_t *driver)
 {
     struct ev *ev = uv_handle_get_data((uv_handle_t *)driver);
     ev->driver_due_ns = 0; /* the timers themselves are fired after the wait */
+    /* uv_run() runs this before it waits if the time has come by then: it must not wait any more.
+     */
+    uv_stop(&ev->loop);
 }
 
 void ev_timers_arm(struct ev *ev)

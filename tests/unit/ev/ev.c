@@ -356,6 +356,26 @@ TEST(real_timers_wake_the_loop)
     ev_free(ev);
 }
 
+/* Beside a descriptor on which nothing comes, which alone would make the loop wait for ever. */
+TEST_TIMEOUT(a_timer_that_is_due_before_the_wait_ends_it, 10)
+{
+    struct ev *ev = new_ev();
+    struct watch w = {.read_fd = -1};
+    int fds[2];
+    CHECK_INT(pipe2(fds, O_CLOEXEC), 0);
+    CHECK_INT(ev_fd_init(ev, &w.fd, fds[0], on_fd, &w), 0);
+    ev_fd_start(&w.fd, EV_READ);
+    ev_timer_init(ev, &w.timer, restart, &w);
+    ev_timer_start(&w.timer, 0);
+    while (w.n_calls < 20)
+        (void)ev_run_once(ev, true);
+    ev_timer_close(&w.timer);
+    ev_fd_close(&w.fd);
+    CHECK_INT(close(fds[0]), 0);
+    CHECK_INT(close(fds[1]), 0);
+    ev_free(ev);
+}
+
 TEST(a_repeating_timer_is_stopped_by_ev_stop)
 {
     struct ev *ev = new_ev();
