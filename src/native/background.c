@@ -24,10 +24,10 @@
 
 enum {
     READS_PER_TURN = 16,
-    DRAIN_ROUNDS   = 10,
-    PTY_ROWS       = 24,
-    PTY_COLS       = 80,
-    END_OF_INPUT   = 4, /* ^D */
+    DRAIN_ROUNDS = 10,
+    PTY_ROWS = 24,
+    PTY_COLS = 80,
+    END_OF_INPUT = 4, /* ^D */
 };
 
 struct background *background_of(struct command *c)
@@ -83,14 +83,14 @@ static bool anything_left(struct background *b, struct proc_list *list)
 
 static void record_survivors(struct background *b)
 {
-    struct command *c     = b->command;
+    struct command *c = b->command;
     struct proc_list list = {0};
     if (anything_left(b, &list)) {
-        c->n_survivors     = list.n_items;
-        c->survivors       = xnew_n(pid_t, list.n_items);
+        c->n_survivors = list.n_items;
+        c->survivors = xnew_n(pid_t, list.n_items);
         c->survivor_starts = xnew_n(uint64_t, list.n_items);
         for (size_t i = 0; i < list.n_items; i++) {
-            c->survivors[i]       = list.items[i].pid;
+            c->survivors[i] = list.items[i].pid;
             c->survivor_starts[i] = list.items[i].starttime;
         }
     }
@@ -114,7 +114,7 @@ void background_free(struct background *b)
     ev_timer_close(&b->timer);
     remove_files(b);
     struct command *c = b->command;
-    c->kind_data      = NULL;
+    c->kind_data = NULL;
     proc_box_free(b->box);
     for (int i = 0; i < 2; i++) {
         ev_fd_close(&b->watch[i]);
@@ -136,7 +136,7 @@ static void finish(struct background *b, const struct session_outcome *o)
     input_close(&b->input);
     record_survivors(b);
     struct session_outcome outcome = *o;
-    outcome.killed                 = c->stop_stage && !c->n_survivors;
+    outcome.killed = c->stop_stage && !c->n_survivors;
     session_kind_done(c, &outcome); /* b keeps a reference of its own */
     if (b->fd[0] < 0 && b->fd[1] < 0)
         command_quiet(c);
@@ -150,14 +150,14 @@ static void finish(struct background *b, const struct session_outcome *o)
 static void finish_exited(struct background *b)
 {
     struct command *c = b->command;
-    int status        = b->exit.status;
-    c->usage.user_us   = (int64_t)b->exit.user_us;
+    int status = b->exit.status;
+    c->usage.user_us = (int64_t)b->exit.user_us;
     c->usage.system_us = (int64_t)b->exit.system_us;
     c->usage.maxrss_bytes = (int64_t)b->exit.maxrss_bytes;
 
     struct session_outcome o = {0};
     if (WIFSIGNALED(status)) {
-        o.signal    = WTERMSIG(status);
+        o.signal = WTERMSIG(status);
         o.exit_code = 128 + o.signal;
     } else {
         o.exit_code = WEXITSTATUS(status);
@@ -168,8 +168,8 @@ static void finish_exited(struct background *b)
 /* After the leader's end: the last output, and for a stopped command the last processes. */
 static void settle(void *ctx)
 {
-    struct background *b  = ctx;
-    struct command *c     = b->command;
+    struct background *b = ctx;
+    struct command *c = b->command;
     struct proc_list list = {0};
     read_stream(b, 0);
     read_stream(b, 1);
@@ -189,8 +189,8 @@ static void on_spawned(void *ctx, uint32_t tag, pid_t pid)
 {
     (void)tag;
     struct background *b = ctx;
-    b->pid               = pid;
-    b->command->pid      = pid;
+    b->pid = pid;
+    b->command->pid = pid;
     command_started(b->command);
 }
 
@@ -207,8 +207,8 @@ static void on_exit_event(void *ctx, uint32_t tag, pid_t pid, const struct proc_
 {
     (void)tag, (void)pid;
     struct background *b = ctx;
-    b->exit              = *ended;
-    b->exited            = true;
+    b->exit = *ended;
+    b->exited = true;
     settle(b);
 }
 
@@ -216,7 +216,7 @@ static void on_gone(void *ctx, bool lost)
 {
     (void)lost;
     struct background *b = ctx;
-    struct shell *sh     = b->shell;
+    struct shell *sh = b->shell;
     proc_box_free(b->box);
     b->box = NULL;
     read_stream(b, 0);
@@ -236,8 +236,8 @@ static const struct proc_box_events box_events = {on_spawned, on_failed, on_exit
 /* What the copy reads before its text: the state, then what this command adds. */
 static int write_env(struct background *b, struct err *err)
 {
-    struct command *c        = b->command;
-    struct session *s        = b->shell->session;
+    struct command *c = b->command;
+    struct session *s = b->shell->session;
     auto_buf struct buf text = BUF_INIT(STATE_MAX + 8 * COMMAND_ENV_MAX);
     size_t len;
     const char *state = session_state(s, &len);
@@ -245,7 +245,8 @@ static int write_env(struct background *b, struct err *err)
     if (state)
         (void)native_state_for_copy(state, len, &text);
     if (c->pty)
-        (void)buf_append_str(&text, "\n[[ ${TERM-dumb} == dumb ]] && \\builtin export TERM=xterm-256color\n");
+        (void)buf_append_str(
+            &text, "\n[[ ${TERM-dumb} == dumb ]] && \\builtin export TERM=xterm-256color\n");
     for (size_t i = 0; i < c->env.n; i++) {
         const char *var = c->env.items[i], *value = strchr(var, '=') + 1;
         (void)buf_append_str(&text, "\n\\builtin export ");
@@ -275,7 +276,7 @@ static int make_pipes(struct background *b, int child[3], struct err *err)
         return err_set(err, -rc, "make pipes");
     b->fd[0] = out[0];
     child[1] = out[1];
-    rc       = io_pipe(errp);
+    rc = io_pipe(errp);
     if (rc < 0)
         return err_set(err, -rc, "make pipes");
     b->fd[1] = errp[0];
@@ -300,7 +301,7 @@ static int make_pty(struct background *b, int child[3], struct err *err)
         return rc;
     child[1] = dup(child[0]);
     child[2] = dup(child[0]);
-    int in   = fcntl(b->fd[0], F_DUPFD_CLOEXEC, 3);
+    int in = fcntl(b->fd[0], F_DUPFD_CLOEXEC, 3);
     if (child[1] < 0 || child[2] < 0 || in < 0)
         return err_set(err, errno, "duplicate the terminal");
     input_open_fd(&b->input, c, in);
@@ -310,9 +311,9 @@ static int make_pty(struct background *b, int child[3], struct err *err)
 
 static int spawn(struct background *b, const int child[3], struct err *err)
 {
-    struct command *c   = b->command;
-    struct shell *sh    = b->shell;
-    struct native *n    = sh->n;
+    struct command *c = b->command;
+    struct shell *sh = b->shell;
+    struct native *n = sh->n;
     auto_strv struct strv env = STRV_INIT(4 * COMMAND_ENV_MAX);
     if (!sh->session->state) {
         int rc = strv_push_all(&env, (const char *const *)strv_items(&n->base_env));
@@ -322,21 +323,21 @@ static int spawn(struct background *b, const int child[3], struct err *err)
             return err_set(err, -rc, "environment of command '%s'", c->id);
     }
     auto_free char *bash_env = xasprintf("%s/%s.env", sh->dir, c->id);
-    auto_free char *script   = xasprintf("%s/%s", sh->dir, c->id);
+    auto_free char *script = xasprintf("%s/%s", sh->dir, c->id);
     (void)strv_set_env(&env, "BASH_ENV", bash_env);
 
-    const char *argv[]  = {"bash", "--norc", "--noprofile", script, NULL};
+    const char *argv[] = {"bash", "--norc", "--noprofile", script, NULL};
     struct proc_fd map[3];
     size_t n_map = 0;
     for (int i = 0; i < 3; i++)
         if (child[i] >= 0)
             map[n_map++] = (struct proc_fd){child[i], i};
     struct proc_spec spec = {
-        .path  = n->bash,
-        .argv  = argv,
-        .envp  = (const char *const *)strv_items(&env),
-        .cwd   = "/",
-        .fds   = map,
+        .path = n->bash,
+        .argv = argv,
+        .envp = (const char *const *)strv_items(&env),
+        .cwd = "/",
+        .fds = map,
         .n_fds = n_map,
         .flags = PROC_SETSID | (c->pty ? PROC_CTTY : 0),
         .umask = -1,
@@ -347,8 +348,8 @@ static int spawn(struct background *b, const int child[3], struct err *err)
 static int launch(struct background *b, struct err *err)
 {
     struct command *c = b->command;
-    int child[3]      = {-1, -1, -1};
-    int rc            = shell_write_file(b->shell, c->id, c->text, c->text_len, err);
+    int child[3] = {-1, -1, -1};
+    int rc = shell_write_file(b->shell, c->id, c->text, c->text_len, err);
     if (rc == 0)
         rc = write_env(b, err);
     if (rc == 0)
@@ -365,23 +366,24 @@ static int launch(struct background *b, struct err *err)
         return rc;
     static const ev_fd_fn handlers[] = {on_stdout, on_stderr};
     for (int i = 0; i < 2; i++)
-        if (b->fd[i] >= 0 && ev_fd_init(b->shell->n->ev, &b->watch[i], b->fd[i], handlers[i], b) == 0)
+        if (b->fd[i] >= 0 &&
+            ev_fd_init(b->shell->n->ev, &b->watch[i], b->fd[i], handlers[i], b) == 0)
             ev_fd_start(&b->watch[i], EV_READ);
     return 0;
 }
 
 int background_start(struct session *s, struct command *c, struct err *err)
 {
-    struct shell *sh     = s->kind_data;
+    struct shell *sh = s->kind_data;
     struct background *b = xnew(struct background);
-    b->shell             = sh;
-    b->command           = command_ref(c);
-    b->fd[0] = b->fd[1]  = -1;
+    b->shell = sh;
+    b->command = command_ref(c);
+    b->fd[0] = b->fd[1] = -1;
     input_init(&b->input, sh->n);
     ev_timer_init(sh->n->ev, &b->timer, settle, b);
     list_add_tail(&sh->background, &b->link);
     c->kind_data = b;
-    int rc       = launch(b, err);
+    int rc = launch(b, err);
     if (rc < 0) {
         background_free(b);
         return rc;
@@ -396,7 +398,7 @@ int background_start(struct session *s, struct command *c, struct err *err)
 static size_t signal_all(struct background *b, int signal)
 {
     struct proc_list list = {0};
-    size_t n              = 0;
+    size_t n = 0;
     if (anything_left(b, &list))
         n = proc_tree_kill(&list, signal, NULL, NULL);
     proc_list_done(&list);
@@ -448,7 +450,7 @@ int background_input_end(struct command *c)
 int background_resize(struct command *c, uint16_t rows, uint16_t cols, struct err *err)
 {
     struct background *b = background_of(c);
-    c->rows              = rows;
-    c->cols              = cols;
+    c->rows = rows;
+    c->cols = cols;
     return proc_pty_resize(b->fd[0], rows, cols, err);
 }

@@ -13,7 +13,7 @@
 
 enum {
     READS_PER_TURN = 16, /* then others get their turn */
-    PIPE_BIG       = 1024 * 1024,
+    PIPE_BIG = 1024 * 1024,
 };
 
 bool native_read(struct native *n, int fd, struct command *c, int stream, bool *ret_end)
@@ -37,8 +37,8 @@ static void on_output(void *ctx, unsigned events)
 {
     (void)events;
     struct channel *ch = ctx;
-    struct command *c  = ch->shell->session ? ch->shell->session->current : NULL;
-    bool end           = false;
+    struct command *c = ch->shell->session ? ch->shell->session->current : NULL;
+    bool end = false;
     for (int i = 0; i < READS_PER_TURN; i++)
         if (!native_read(ch->shell->n, ch->rd, c, ch->stream, &end))
             break;
@@ -61,10 +61,10 @@ static int open_reader(struct channel *ch, struct err *err)
 int channel_open(struct channel *ch, struct shell *sh, const char *name, int stream,
                  struct err *err)
 {
-    ch->shell  = sh;
-    ch->name   = name;
+    ch->shell = sh;
+    ch->name = name;
     ch->stream = stream;
-    int rc     = open_reader(ch, err);
+    int rc = open_reader(ch, err);
     if (rc < 0)
         return rc;
     if (stream) {
@@ -96,7 +96,7 @@ bool channel_is_held(struct channel *ch, struct command *c)
     /* Without our own end, the end of file tells that nobody else has one. */
     own_close_fd(&ch->keep);
     bool held = channel_drain(ch, c);
-    ch->keep  = openat(ch->shell->dirfd, ch->name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    ch->keep = openat(ch->shell->dirfd, ch->name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     /* The file is gone or replaced: treat it as held, a new pipe is made. */
     return held || ch->keep < 0;
 }
@@ -105,7 +105,7 @@ static void on_tail(void *ctx, unsigned events)
 {
     (void)events;
     struct tail *t = ctx;
-    bool end       = false;
+    bool end = false;
     for (int i = 0; i < READS_PER_TURN; i++)
         if (!native_read(t->n, t->fd, t->command, t->stream, &end))
             break;
@@ -116,10 +116,10 @@ static void on_tail(void *ctx, unsigned events)
 void tail_new(struct native *n, struct command *c, int stream, int fd, struct list *tails)
 {
     struct tail *t = xnew(struct tail);
-    t->n           = n;
-    t->command     = command_ref(c);
-    t->stream      = stream;
-    t->fd          = fd;
+    t->n = n;
+    t->command = command_ref(c);
+    t->stream = stream;
+    t->fd = fd;
     c->open_tails++;
     list_add_tail(tails, &t->link);
     if (ev_fd_init(n->ev, &t->watch, fd, on_tail, t) == 0)
@@ -141,8 +141,8 @@ void tail_free(struct tail *t)
 
 void tails_free(struct list *tails)
 {
-    LIST_FOREACH (link, tails)
-        tail_free(list_entry(link, struct tail, link));
+    LIST_FOREACH(link, tails)
+    tail_free(list_entry(link, struct tail, link));
 }
 
 int channel_hand_over(struct channel *ch, struct command *c, struct list *tails, struct err *err)

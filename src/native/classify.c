@@ -13,14 +13,14 @@
 
 /* Names that may change the state, or whose arguments are code; sorted. */
 static const char *const changing[] = {
-    ".",        "alias",    "bg",       "bind",     "break",  "builtin",  "case",     "cd",
-    "command",  "compgen",  "complete", "compopt",  "continue", "coproc", "declare",  "disown",
-    "do",       "done",     "elif",     "else",     "enable", "esac",     "eval",     "exec",
-    "exit",     "export",   "fc",       "fg",       "fi",     "for",      "function", "getopts",
-    "hash",     "history",  "if",       "in",       "let",    "local",    "logout",   "mapfile",
-    "popd",     "printf",   "pushd",    "read",     "readarray", "readonly", "return", "select",
-    "set",      "shift",    "shopt",    "source",   "suspend", "then",    "time",     "trap",
-    "typeset",  "ulimit",   "umask",    "unalias",  "unset",  "until",    "wait",     "while",
+    ".",       "alias",   "bg",       "bind",    "break",     "builtin",  "case",     "cd",
+    "command", "compgen", "complete", "compopt", "continue",  "coproc",   "declare",  "disown",
+    "do",      "done",    "elif",     "else",    "enable",    "esac",     "eval",     "exec",
+    "exit",    "export",  "fc",       "fg",      "fi",        "for",      "function", "getopts",
+    "hash",    "history", "if",       "in",      "let",       "local",    "logout",   "mapfile",
+    "popd",    "printf",  "pushd",    "read",    "readarray", "readonly", "return",   "select",
+    "set",     "shift",   "shopt",    "source",  "suspend",   "then",     "time",     "trap",
+    "typeset", "ulimit",  "umask",    "unalias", "unset",     "until",    "wait",     "while",
 };
 
 static bool is_word_byte(char c)
@@ -93,7 +93,7 @@ bool native_may_change_state(const char *text, size_t len)
             p += 2;
             at_name = true;
         } else if (at_name) {
-            p       = skip_name(p, end);
+            p = skip_name(p, end);
             at_name = false;
         } else if (*p == '\'' || *p == '"') {
             p = skip_quoted(p, end);
@@ -106,7 +106,8 @@ bool native_may_change_state(const char *text, size_t len)
 
 bool native_may_end_shell(const char *text, size_t len)
 {
-    static const char *const words[] = {"exit", "exec", "set", "errexit", "kill", "return", "logout"};
+    static const char *const words[] = {"exit", "exec",   "set",   "errexit",
+                                        "kill", "return", "logout"};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (memmem(text, len, words[i], strlen(words[i])))
             return true;

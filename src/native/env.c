@@ -16,21 +16,21 @@ static const char *const inherited[] = {
 static const struct {
     const char *name, *value;
 } defaults[] = {
-    {"CI",                  "1"                    },
-    {"DEBIAN_FRONTEND",     "noninteractive"       },
-    {"GIT_ASKPASS",         "true"                 },
-    {"GIT_EDITOR",          "true"                 }, /* `commit --amend` keeps its message */
-    {"GIT_PAGER",           "cat"                  },
-    {"GIT_SEQUENCE_EDITOR", "false"                }, /* `rebase -i` must not pass unedited */
-    {"GIT_SSH_COMMAND",     "ssh -o BatchMode=yes" },
-    {"GIT_TERMINAL_PROMPT", "0"                    },
-    {"LANG",                "C.UTF-8"              },
-    {"LESS",                "FRX"                  },
-    {"MANPAGER",            "cat"                  },
-    {"PAGER",               "cat"                  },
-    {"SSH_ASKPASS_REQUIRE", "never"                },
-    {"SYSTEMD_PAGER",       "cat"                  },
-    {"TERM",                "dumb"                 },
+    {"CI",                  "1"                   },
+    {"DEBIAN_FRONTEND",     "noninteractive"      },
+    {"GIT_ASKPASS",         "true"                },
+    {"GIT_EDITOR",          "true"                }, /* `commit --amend` keeps its message */
+    {"GIT_PAGER",           "cat"                 },
+    {"GIT_SEQUENCE_EDITOR", "false"               }, /* `rebase -i` must not pass unedited */
+    {"GIT_SSH_COMMAND",     "ssh -o BatchMode=yes"},
+    {"GIT_TERMINAL_PROMPT", "0"                   },
+    {"LANG",                "C.UTF-8"             },
+    {"LESS",                "FRX"                 },
+    {"MANPAGER",            "cat"                 },
+    {"PAGER",               "cat"                 },
+    {"SSH_ASKPASS_REQUIRE", "never"               },
+    {"SYSTEMD_PAGER",       "cat"                 },
+    {"TERM",                "dumb"                },
 };
 
 static const char default_path[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

@@ -19,15 +19,13 @@
 #include "native/priv.h"
 
 enum {
-    LINES_MAX    = 128 * 1024,
-    EVAL_MAX     = 16 * 1024, /* longer texts are sourced even if a DEBUG trap is set */
+    LINES_MAX = 128 * 1024,
+    EVAL_MAX = 16 * 1024, /* longer texts are sourced even if a DEBUG trap is set */
     DRAIN_ROUNDS = 10,
-    KILL_ROUNDS  = 5,
+    KILL_ROUNDS = 5,
     KILL_POLL_MS = 50,
     USAGE_MIN_NS = 5000000, /* shorter commands are below the clock tick of /proc */
 };
-
-static void complete(struct shell *sh);
 
 /* ---- start ---- */
 
@@ -125,8 +123,8 @@ static int prepare_input(struct shell *sh, struct command *c, char **ret_in, str
 static void add_exit_trap(struct shell *sh, const struct command *c, struct buf *lines)
 {
     /* The state at the moment of `exit`; not where the user has a trap of that kind. */
-    sh->own_exit_trap = sh->may_save && !sh->facts.has_exit_trap &&
-                        native_may_end_shell(c->text, c->text_len);
+    sh->own_exit_trap =
+        sh->may_save && !sh->facts.has_exit_trap && native_may_end_shell(c->text, c->text_len);
     if (sh->own_exit_trap)
         (void)buf_printf(lines, "\\builtin trap '\\builtin . %s/bye' EXIT\n", sh->dir);
 }
@@ -134,9 +132,9 @@ static void add_exit_trap(struct shell *sh, const struct command *c, struct buf 
 static int add_command(struct shell *sh, struct command *c, struct buf *lines, struct err *err)
 {
     auto_free char *in = NULL;
-    int rc             = prepare_input(sh, c, &in, err);
-    bool own           = c->env.n || c->cwd;
-    bool code          = sh->last_code != 0 && !sh->facts.has_errexit;
+    int rc = prepare_input(sh, c, &in, err);
+    bool own = c->env.n || c->cwd;
+    bool code = sh->last_code != 0 && !sh->facts.has_errexit;
     if (rc == 0)
         rc = shell_write_file(sh, "command", c->text, c->text_len, err);
     if (rc == 0 && own)
@@ -160,7 +158,8 @@ static int add_command(struct shell *sh, struct command *c, struct buf *lines, s
         shell_add_report(sh, lines, "$?");
     } else {
         /* It may define a function of that name: keep $? in a file's name and undo that. */
-        (void)buf_printf(lines, ">|%s/q$?\nPOSIXLY_CORRECT=;\\unset -f builtin;\\unset POSIXLY_CORRECT\n",
+        (void)buf_printf(lines,
+                         ">|%s/q$?\nPOSIXLY_CORRECT=;\\unset -f builtin;\\unset POSIXLY_CORRECT\n",
                          sh->dir);
         shell_add_report(sh, lines, "q");
     }
@@ -171,16 +170,18 @@ static int add_command(struct shell *sh, struct command *c, struct buf *lines, s
 
 int foreground_begin(struct shell *sh, struct command *c, struct err *err)
 {
-    sh->may_save  = sh->facts.has_definitions || native_may_change_state(c->text, c->text_len);
-    sh->own_cwd   = c->cwd != NULL;
-    sh->unwound   = false;
+    sh->may_save = sh->facts.has_definitions || native_may_change_state(c->text, c->text_len);
+    sh->own_cwd = c->cwd != NULL;
+    sh->unwound = false;
     sh->exit_seen = false;
-    sh->rounds    = 0;
-    sh->outcome   = (struct session_outcome){0};
+    sh->rounds = 0;
+    sh->outcome = (struct session_outcome){0};
     survivors_mark(sh);
 
     auto_buf struct buf lines = BUF_INIT(LINES_MAX);
-    int rc                    = add_command(sh, c, &lines, err);
+    int rc = shell_mend_dir(sh, err);
+    if (rc == 0)
+        rc = add_command(sh, c, &lines, err);
     if (rc == 0)
         rc = shell_send(sh, &lines, err);
     if (rc < 0) {
@@ -188,8 +189,9 @@ int foreground_begin(struct shell *sh, struct command *c, struct err *err)
         return rc;
     }
     c->session_restored = sh->restored;
-    sh->restored        = false;
-    sh->phase           = SHELL_RUNNING;
+    sh->restored = false;
+    sh->phase = SHELL_RUNNING;
+    ev_timer_start(&sh->timer, CHECK_DIR_MS);
     command_started(c);
     return 0;
 }
@@ -210,12 +212,12 @@ int foreground_start(struct session *s, struct command *c, struct err *err)
 void foreground_waiting(struct shell *sh)
 {
     struct command *c = take_ptr(sh->waiting);
-    struct err err    = {0};
+    struct err err = {0};
     if (foreground_begin(sh, c, &err) == 0)
         return;
-    c->why              = xstrdup(err.text);
-    struct session *s   = sh->session;
-    sh->outcome         = (struct session_outcome){.exit_code = 126, .lost = true};
+    c->why = xstrdup(err.text);
+    struct session *s = sh->session;
+    sh->outcome = (struct session_outcome){.exit_code = 126, .lost = true};
     session_kind_done(c, &sh->outcome);
     session_kind_ready(s);
 }
@@ -240,19 +242,19 @@ static void set_usage(struct shell *sh, struct command *c)
     if ((uint64_t)ev_now_ns(sh->n->ev) - c->started_ns < USAGE_MIN_NS || !sh->pid ||
         proc_cpu_read(sh->pid, &now) < 0)
         return;
-    c->usage.user_us   = (int64_t)(now.user_us + now.children_user_us - sh->cpu.user_us -
-                                   sh->cpu.children_user_us);
+    c->usage.user_us =
+        (int64_t)(now.user_us + now.children_user_us - sh->cpu.user_us - sh->cpu.children_user_us);
     c->usage.system_us = (int64_t)(now.system_us + now.children_system_us - sh->cpu.system_us -
                                    sh->cpu.children_system_us);
-    sh->cpu            = now;
+    sh->cpu = now;
 }
 
 static void save(struct shell *sh)
 {
     auto_buf struct buf lines = BUF_INIT(LINES_MAX);
-    (void)buf_printf(&lines,
-                     "{ \\builtin trap -p;\\builtin . %s/save;} >|%s/state 2>/dev/null||\\builtin :\n",
-                     sh->dir, sh->dir);
+    (void)buf_printf(
+        &lines, "{ \\builtin trap -p;\\builtin . %s/save;} >|%s/state 2>/dev/null||\\builtin :\n",
+        sh->dir, sh->dir);
     shell_add_report(sh, &lines, "0");
     sh->phase = SHELL_SAVING;
     ev_timer_start(&sh->timer, SAVE_LIMIT_MS);
@@ -263,7 +265,7 @@ static void save(struct shell *sh)
 static void go_on(struct shell *sh)
 {
     if (!sh->pid) {
-        sh->phase    = SHELL_DOWN;
+        sh->phase = SHELL_DOWN;
         sh->restored = true;
     } else if (sh->may_save) {
         save(sh);
@@ -276,21 +278,21 @@ static void go_on(struct shell *sh)
 }
 
 /* Everything of the command is known: tell it, then make the shell ready for the next. */
-static void complete(struct shell *sh)
+static void complete(struct shell *sh, bool out_is_held, bool err_is_held)
 {
     struct command *c = sh->session->current;
-    struct err err    = {0};
+    struct err err = {0};
     ev_timer_stop(&sh->timer);
-    if (channel_is_held(&sh->out, c))
+    if (out_is_held)
         (void)channel_hand_over(&sh->out, c, &sh->tails, &err);
-    if (channel_is_held(&sh->err, c))
+    if (err_is_held)
         (void)channel_hand_over(&sh->err, c, &sh->tails, &err);
     input_close(&sh->input);
     set_usage(sh, c);
     survivors_record(sh, c);
     /* What remains of a stopped command was asked to go and could not be made to. */
     sh->outcome.killed = c->stop_stage && c->n_survivors == 0;
-    sh->phase          = SHELL_IDLE; /* go_on() corrects it; nothing can start before */
+    sh->phase = SHELL_IDLE; /* go_on() corrects it; nothing can start before */
 
     command_ref(c);
     struct session *s = sh->session;
@@ -306,10 +308,10 @@ static void complete(struct shell *sh)
 static void drain(struct shell *sh)
 {
     struct command *c = sh->session->current;
-    bool out          = channel_is_held(&sh->out, c);
-    bool err          = channel_is_held(&sh->err, c);
+    bool out = channel_is_held(&sh->out, c);
+    bool err = channel_is_held(&sh->err, c);
     if ((!out && !err) || sh->rounds++ >= DRAIN_ROUNDS) {
-        complete(sh);
+        complete(sh, out, err);
         return;
     }
     sh->phase = SHELL_DRAINING;
@@ -319,7 +321,7 @@ static void drain(struct shell *sh)
 /* A command that is being stopped ends when its shell is back and its processes are gone. */
 static void check_stopped(struct shell *sh)
 {
-    struct command *c     = sh->session->current;
+    struct command *c = sh->session->current;
     struct proc_list list = {0};
     (void)survivors_list(sh, &list);
     bool kill = c->stop_stage >= SESSION_STOP_KILL;
@@ -342,11 +344,11 @@ static void check_stopped(struct shell *sh)
 
 void foreground_report(struct shell *sh, const char *code)
 {
-    struct command *c     = sh->session->current;
+    struct command *c = sh->session->current;
     sh->outcome.exit_code = *code == 'q' ? read_guarded_code(sh) : (int)strtol(code, NULL, 10);
-    sh->last_code         = sh->outcome.exit_code;
-    sh->unwound           = true;
-    sh->rounds            = 0;
+    sh->last_code = sh->outcome.exit_code;
+    sh->unwound = true;
+    sh->rounds = 0;
     if (c->stop_stage)
         check_stopped(sh);
     else
@@ -358,8 +360,10 @@ static void keep_exit_state(struct shell *sh);
 void foreground_shell_ended(struct shell *sh)
 {
     struct command *c = sh->session->current;
-    int status        = sh->exit.status;
-    if (sh->box_lost)
+    int status = sh->exit.status;
+    if (sh->lost_why && !c->why)
+        c->why = xstrdup(sh->lost_why);
+    if (sh->box_lost || sh->lost_why)
         sh->outcome = (struct session_outcome){.exit_code = 128 + SIGKILL, .lost = true};
     else if (WIFSIGNALED(status))
         sh->outcome = (struct session_outcome){.signal = WTERMSIG(status)};
@@ -369,7 +373,7 @@ void foreground_shell_ended(struct shell *sh)
         sh->outcome.exit_code = 128 + sh->outcome.signal;
     keep_exit_state(sh);
     sh->unwound = true;
-    sh->rounds  = 0;
+    sh->rounds = 0;
     if (c->stop_stage)
         check_stopped(sh);
     else
@@ -385,14 +389,19 @@ void foreground_timer(struct shell *sh)
         drain(sh);
     else if (sh->phase == SHELL_RUNNING && c->stop_stage)
         check_stopped(sh);
+    else if (sh->phase == SHELL_RUNNING && shell_dir_is_whole(sh))
+        ev_timer_start(&sh->timer, CHECK_DIR_MS);
+    else if (sh->phase == SHELL_RUNNING)
+        shell_give_up(sh, "the command removed the shell's run directory");
 }
 
 /* ---- stop ---- */
 
 static void give_up(struct shell *sh)
 {
+    struct command *c = sh->session->current;
     sh->outcome.lost = true;
-    complete(sh);
+    complete(sh, channel_is_held(&sh->out, c), channel_is_held(&sh->err, c));
 }
 
 void foreground_stop(struct shell *sh, struct command *c, enum session_stop_stage stage)
@@ -446,7 +455,7 @@ int foreground_signal(struct shell *sh, struct command *c, int signal, struct er
 
 static bool read_state(struct shell *sh, const char *name, const char *cwd)
 {
-    auto_buf struct buf raw   = BUF_INIT(STATE_MAX);
+    auto_buf struct buf raw = BUF_INIT(STATE_MAX);
     auto_buf struct buf state = BUF_INIT(STATE_MAX);
     if (io_read_file(sh->dirfd, name, STATE_MAX, &raw, NULL) < 0)
         return false;
@@ -481,13 +490,13 @@ void save_report(struct shell *sh)
         (void)shell_send(sh, &lines, NULL); /* if bash has ended, so has the trap */
     }
     sh->own_exit_trap = false;
-    sh->phase         = SHELL_IDLE;
+    sh->phase = SHELL_IDLE;
     session_kind_ready(sh->session);
 }
 
 void save_failed(struct shell *sh)
 {
-    sh->phase    = SHELL_DOWN;
+    sh->phase = SHELL_DOWN;
     sh->restored = true;
     session_kind_ready(sh->session);
 }

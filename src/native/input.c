@@ -14,7 +14,7 @@ enum { RETRY_MS = 1 };
 
 void input_init(struct input *in, struct native *n)
 {
-    *in    = (struct input){.n = n, .fd = -1};
+    *in = (struct input){.n = n, .fd = -1};
     buf_init(&in->pending, INPUT_MAX);
 }
 
@@ -26,7 +26,7 @@ void input_close(struct input *in)
     if (in->command)
         in->command->stdin_pending = 0;
     in->command = NULL;
-    in->end     = false;
+    in->end = false;
     buf_done(&in->pending);
     free(in->path);
     in->path = NULL;
@@ -70,7 +70,7 @@ static void on_writable(void *ctx, unsigned events)
 void input_open_fd(struct input *in, struct command *c, int fd)
 {
     in->command = c;
-    in->fd      = fd;
+    in->fd = fd;
     if (ev_fd_init(in->n->ev, &in->watch, fd, on_writable, in) < 0) {
         own_close_fd(&in->fd);
         return;
@@ -82,7 +82,7 @@ void input_open_fd(struct input *in, struct command *c, int fd)
 static void try_open(void *ctx)
 {
     struct input *in = ctx;
-    int fd           = open(in->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    int fd = open(in->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd >= 0)
         input_open_fd(in, in->command, fd);
     else if (errno == ENXIO)
@@ -92,7 +92,7 @@ static void try_open(void *ctx)
 void input_open_fifo(struct input *in, struct command *c, const char *path)
 {
     in->command = c;
-    in->path    = xstrdup(path);
+    in->path = xstrdup(path);
     ev_timer_init(in->n->ev, &in->retry, try_open, in);
     ev_timer_start(&in->retry, 0);
 }

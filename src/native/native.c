@@ -17,7 +17,7 @@ enum { REFILL_MS = 1 };
 /* "NAME=value" */
 int native_set_var(struct strv *env, const char *var)
 {
-    const char *eq       = strchr(var, '=');
+    const char *eq = strchr(var, '=');
     auto_free char *name = xstrndup(var, (size_t)(eq - var));
     return strv_set_env(env, name, eq + 1);
 }
@@ -43,7 +43,8 @@ static void refill(void *ctx)
 
 static struct shell *take_from_pool(struct native *n)
 {
-    LIST_FOREACH (link, &n->pool) {
+    LIST_FOREACH(link, &n->pool)
+    {
         struct shell *sh = list_entry(link, struct shell, link);
         if (sh->phase != SHELL_IDLE)
             continue;
@@ -68,7 +69,7 @@ void native_leave_pool(struct shell *sh)
 /* A shell from the pool gets what the session asks for. */
 static int adopt(struct shell *sh, struct session *s, struct err *err)
 {
-    auto_buf struct buf text  = BUF_INIT(8 * COMMAND_ENV_MAX);
+    auto_buf struct buf text = BUF_INIT(8 * COMMAND_ENV_MAX);
     auto_buf struct buf lines = BUF_INIT(4096);
     for (size_t i = 0; i < s->env.n; i++) {
         const char *var = s->env.items[i], *value = strchr(var, '=') + 1;
@@ -101,16 +102,16 @@ static int kind_open(struct session *s, struct err *err)
     struct native *n = s->kind->engine;
     size_t len;
     const char *state = session_state(s, &len);
-    struct shell *sh  = state ? NULL : take_from_pool(n);
+    struct shell *sh = state ? NULL : take_from_pool(n);
     if (sh) {
-        sh->session  = s;
+        sh->session = s;
         s->kind_data = sh;
         return adopt(sh, s, err);
     }
     int rc = shell_new(n, &sh, err);
     if (rc < 0)
         return rc;
-    sh->session  = s;
+    sh->session = s;
     s->kind_data = sh;
     if (state)
         sh->restored = true;
@@ -191,7 +192,7 @@ static int kind_restore(struct session *s, const char *state, size_t len, struct
     shell_forget_bash(sh);
     s->ready = false;
     free(s->state);
-    s->state     = state ? xmemdup(state, len) : NULL;
+    s->state = state ? xmemdup(state, len) : NULL;
     s->state_len = state ? len : 0;
     return shell_start(sh, state, len, s->cwd, (const char *const *)strv_items(&s->env), err);
 }
@@ -199,8 +200,9 @@ static int kind_restore(struct session *s, const char *state, size_t len, struct
 static void kind_close(struct session *s)
 {
     struct shell *sh = s->kind_data;
-    sh->closing      = true;
-    LIST_FOREACH (link, &sh->background) {
+    sh->closing = true;
+    LIST_FOREACH(link, &sh->background)
+    {
         struct background *b = list_entry(link, struct background, link);
         if (b->box)
             proc_box_close(b->box);
@@ -215,9 +217,9 @@ void native_check_closed(struct shell *sh)
 {
     if (!sh->closing || sh->box || !sh->session)
         return;
-    LIST_FOREACH (link, &sh->background)
-        if (list_entry(link, struct background, link)->box)
-            return;
+    LIST_FOREACH(link, &sh->background)
+    if (list_entry(link, struct background, link)->box)
+        return;
     session_kind_closed(sh->session);
 }
 
@@ -232,7 +234,7 @@ static char *find_bash(void)
 {
     const char *path = getenv("PATH");
     for (const char *p = path; p && *p;) {
-        size_t len          = strcspn(p, ":");
+        size_t len = strcspn(p, ":");
         auto_free char *try = xasprintf("%.*s/bash", (int)len, p);
         if (len && access(try, X_OK) == 0)
             return take_ptr(try);
@@ -242,33 +244,33 @@ static char *find_bash(void)
 }
 
 static const struct session_kind kind_template = {
-    .name             = "bash",
-    .open             = kind_open,
-    .start            = foreground_start,
+    .name = "bash",
+    .open = kind_open,
+    .start = foreground_start,
     .start_background = background_start,
-    .input            = kind_input,
-    .input_end        = kind_input_end,
-    .resize           = kind_resize,
-    .signal           = kind_signal,
-    .stop             = kind_stop,
-    .kill_survivors   = kind_kill_survivors,
-    .forget           = kind_forget,
-    .restore          = kind_restore,
-    .close            = kind_close,
-    .free             = kind_free,
+    .input = kind_input,
+    .input_end = kind_input_end,
+    .resize = kind_resize,
+    .signal = kind_signal,
+    .stop = kind_stop,
+    .kill_survivors = kind_kill_survivors,
+    .forget = kind_forget,
+    .restore = kind_restore,
+    .close = kind_close,
+    .free = kind_free,
 };
 
 int native_new(struct ev *ev, const struct native_options *options, struct native **ret_n,
                struct err *err)
 {
     struct native *n = xnew(struct native);
-    n->ev            = ev;
-    n->kind          = kind_template;
-    n->kind.engine   = n;
-    n->run_dir       = xstrdup(options->run_dir);
-    n->pool_size     = options->pool_size < POOL_MAX ? options->pool_size : POOL_MAX;
-    n->io            = xmalloc(IO_CHUNK);
-    n->bash          = options->bash ? xstrdup(options->bash) : find_bash();
+    n->ev = ev;
+    n->kind = kind_template;
+    n->kind.engine = n;
+    n->run_dir = xstrdup(options->run_dir);
+    n->pool_size = options->pool_size < POOL_MAX ? options->pool_size : POOL_MAX;
+    n->io = xmalloc(IO_CHUNK);
+    n->bash = options->bash ? xstrdup(options->bash) : find_bash();
     list_init(&n->pool);
     strv_init(&n->base_env, 2 * COMMAND_ENV_MAX);
     native_base_env(&n->base_env);
@@ -301,8 +303,8 @@ void native_free(struct native *n)
 {
     if (!n)
         return;
-    LIST_FOREACH (link, &n->pool)
-        shell_free(list_entry(link, struct shell, link));
+    LIST_FOREACH(link, &n->pool)
+    shell_free(list_entry(link, struct shell, link));
     ev_timer_close(&n->refill);
     if (n->zygote)
         proc_zygote_free(n->zygote);

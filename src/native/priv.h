@@ -30,17 +30,18 @@ struct err;
 struct command;
 
 enum {
-    IO_CHUNK        = 256 * 1024,
-    NONCE_LEN       = 12,
-    REPORT_MAX      = 16 * 1024, /* a report is a nonce, a number and a path */
-    STATE_MAX       = 8 * 1024 * 1024,
-    INPUT_MAX       = 4 * 1024 * 1024, /* bytes that may wait for a command to read them */
-    DRAIN_MS        = 20,              /* for what a command's last children still print */
-    TREE_POLL_MS    = 10,
-    SAVE_LIMIT_MS   = 10000,
-    START_LIMIT_MS  = 20000,
-    POOL_MAX        = 16,
-    SHELL_DIR_LEN   = 12,
+    IO_CHUNK = 256 * 1024,
+    NONCE_LEN = 12,
+    REPORT_MAX = 16 * 1024, /* a report is a nonce, a number and a path */
+    STATE_MAX = 8 * 1024 * 1024,
+    INPUT_MAX = 4 * 1024 * 1024, /* bytes that may wait for a command to read them */
+    DRAIN_MS = 20,               /* for what a command's last children still print */
+    TREE_POLL_MS = 10,
+    SAVE_LIMIT_MS = 10000,
+    CHECK_DIR_MS = 1000,
+    START_LIMIT_MS = 20000,
+    POOL_MAX = 16,
+    SHELL_DIR_LEN = 12,
 };
 
 enum shell_phase {
@@ -86,8 +87,8 @@ struct input {
 
 /* What later commands must know of a state. */
 struct state_facts {
-    bool has_definitions;      /* functions or aliases: no text is known to be harmless */
-    bool has_debug_trap;       /* DEBUG or RETURN, which a sourced file would hide or fire */
+    bool has_definitions;   /* functions or aliases: no text is known to be harmless */
+    bool has_debug_trap;    /* DEBUG or RETURN, which a sourced file would hide or fire */
     bool has_exit_trap;     /* the user's */
     bool has_own_exit_trap; /* ours: it is not part of the state */
     bool has_errexit;
@@ -118,21 +119,22 @@ struct shell {
     bool own_exit_trap;             /* our trap on EXIT was set for it */
     bool own_cwd;                   /* it runs in a directory of its own */
     struct state_facts facts;
-    bool restored;      /* the next command runs in a restored shell */
-    bool exit_seen;     /* the shell's end came while draining */
-    bool unwound;       /* a stopped command: the shell is back, its tree may not be */
-    bool box_lost;      /* the supervisor died, and all its processes with it */
+    bool restored;        /* the next command runs in a restored shell */
+    bool exit_seen;       /* the shell's end came while draining */
+    bool unwound;         /* a stopped command: the shell is back, its tree may not be */
+    const char *lost_why; /* why we gave the shell up; NULL: we did not */
+    bool box_lost;        /* the supervisor died, and all its processes with it */
     bool closing;
-    int rounds;         /* of draining or killing */
+    int rounds; /* of draining or killing */
     struct proc_exit exit;
-    struct session_outcome outcome;   /* of the current command, once known */
-    struct proc_list before;          /* what lived before the current command */
-    struct proc_cpu cpu;              /* last reading */
-    struct list tails;                /* tail.link */
-    struct list background;           /* background.link */
-    struct list link;                 /* native.pool */
-    struct command *waiting;          /* for the shell to come up; borrowed (session.current) */
-    char *start_state; /* what a starting shell restores, owned; may be NULL */
+    struct session_outcome outcome; /* of the current command, once known */
+    struct proc_list before;        /* what lived before the current command */
+    struct proc_cpu cpu;            /* last reading */
+    struct list tails;              /* tail.link */
+    struct list background;         /* background.link */
+    struct list link;               /* native.pool */
+    struct command *waiting;        /* for the shell to come up; borrowed (session.current) */
+    char *start_state;              /* what a starting shell restores, owned; may be NULL */
 };
 
 struct background {
@@ -175,7 +177,8 @@ int native_set_var(struct strv *env, const char *var);
 /* env.c */
 void native_base_env(struct strv *env);
 
-/* classify.c: false only if the text cannot change the state of a shell without functions/aliases. */
+/* classify.c: false only if the text cannot change the state of a shell without functions/aliases.
+ */
 bool native_may_change_state(const char *text, size_t len);
 /* True if the text may end the shell. */
 bool native_may_end_shell(const char *text, size_t len);
@@ -229,9 +232,14 @@ void shell_add_report(struct shell *sh, struct buf *lines, const char *code);
 int shell_write_file(struct shell *sh, const char *name, const void *p, size_t n, struct err *err);
 int kill_bash_with(struct shell *sh, int signal);
 void shell_kill_bash(struct shell *sh);
+/* Ends a shell that cannot be trusted to answer; its command is lost. */
+void shell_give_up(struct shell *sh, const char *why);
 /* The bash that was is not ours any more; its end will not be noticed. */
 void shell_forget_bash(struct shell *sh);
 void shell_free(struct shell *sh);
+/* Whether the pipes are still where bash looks for them; what makes them anew if not. */
+bool shell_dir_is_whole(const struct shell *sh);
+int shell_mend_dir(struct shell *sh, struct err *err);
 /* bash is ready for a command. */
 void shell_became_idle(struct shell *sh);
 

@@ -38,8 +38,8 @@ void shell_add_report(struct shell *sh, struct buf *lines, const char *code)
 {
     make_nonce(sh->nonce);
     /* NUL ends a report: a directory's name may hold anything else. LINENO: the next line is 1. */
-    (void)buf_printf(lines, "\\builtin printf %%s\\\\0 \"%s %s ${PWD-}\">%s/s;LINENO=0\n", sh->nonce,
-                     code, sh->dir);
+    (void)buf_printf(lines, "\\builtin printf %%s\\\\0 \"%s %s ${PWD-}\">%s/s;LINENO=0\n",
+                     sh->nonce, code, sh->dir);
 }
 
 int shell_send(struct shell *sh, const struct buf *lines, struct err *err)
@@ -61,7 +61,7 @@ int shell_send(struct shell *sh, const struct buf *lines, struct err *err)
 int shell_write_file(struct shell *sh, const char *name, const void *p, size_t n, struct err *err)
 {
     /* The file may have been replaced by a command: O_NOFOLLOW, and a fresh one where needed. */
-    int flags       = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+    int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
     auto_close int fd = openat(sh->dirfd, name, flags, 0600);
     if (fd < 0) {
         (void)io_remove_tree(sh->dirfd, name);
@@ -87,21 +87,27 @@ void shell_kill_bash(struct shell *sh)
     (void)kill_bash_with(sh, SIGKILL); /* if it has ended, so much the better */
 }
 
+void shell_give_up(struct shell *sh, const char *why)
+{
+    sh->lost_why = why;
+    shell_kill_bash(sh);
+}
+
 /* A command answered where only our own line should: what our lines use was replaced. */
 static void on_garbage(struct shell *sh)
 {
     buf_clear(&sh->reports);
-    shell_kill_bash(sh);
+    shell_give_up(sh, "something answered in the place of the shell's own report");
 }
 
 static void on_one_report(struct shell *sh, char *text)
 {
     char *code = strchr(text, ' ');
-    char *cwd  = code ? strchr(code + 1, ' ') : NULL;
+    char *cwd = code ? strchr(code + 1, ' ') : NULL;
     if (!cwd || (size_t)(code - text) != NONCE_LEN || memcmp(text, sh->nonce, NONCE_LEN) != 0)
         return; /* not ours, or an old one */
     *code++ = *cwd++ = '\0';
-    sh->nonce[0]     = '\0';
+    sh->nonce[0] = '\0';
     ev_timer_stop(&sh->timer);
     if (sh->session && *cwd == '/' && !(sh->phase == SHELL_RUNNING && sh->own_cwd))
         session_kind_cwd(sh->session, cwd);
@@ -139,7 +145,7 @@ static void read_reports(struct shell *sh)
     }
     char *end;
     while (sh->reports.len && (end = memchr(sh->reports.data, '\0', sh->reports.len))) {
-        size_t len          = (size_t)(end - sh->reports.data) + 1;
+        size_t len = (size_t)(end - sh->reports.data) + 1;
         auto_free char *one = xmemdup(sh->reports.data, len);
         buf_consume(&sh->reports, len);
         on_one_report(sh, one);
@@ -159,7 +165,7 @@ void shell_forget_bash(struct shell *sh)
     sh->pid = 0;
     sh->tag++;
     sh->nonce[0] = '\0';
-    sh->facts    = (struct state_facts){0};
+    sh->facts = (struct state_facts){0};
     ev_timer_stop(&sh->timer);
 }
 
@@ -203,7 +209,7 @@ static void on_bash_ended(struct shell *sh)
         save_failed(sh);
         break;
     case SHELL_IDLE:
-        sh->phase    = SHELL_DOWN; /* a new one is started when it is needed */
+        sh->phase = SHELL_DOWN; /* a new one is started when it is needed */
         sh->restored = true;
         break;
     case SHELL_DOWN:
@@ -216,7 +222,7 @@ static void on_spawned(void *ctx, uint32_t tag, pid_t pid)
     struct shell *sh = ctx;
     if (tag != sh->tag)
         return;
-    sh->pid            = pid;
+    sh->pid = pid;
     sh->shell_children = proc_children_open(pid);
     if (sh->box_children < 0)
         sh->box_children = proc_children_open(proc_box_pid(sh->box));
@@ -256,7 +262,7 @@ static void on_gone(void *ctx, bool lost)
         return;
     }
     sh->exit.status = 128 + SIGKILL; /* as wait(2) would say, had anybody waited */
-    sh->box_lost    = true;
+    sh->box_lost = true;
     on_bash_ended(sh);
 }
 
@@ -311,10 +317,36 @@ static int fill_dir(struct shell *sh, struct err *err)
     return shell_write_file(sh, "bye", script.data, script.len, err);
 }
 
+/* A command may have removed what is ours: `rm -rf /dev/shm/` followed by a star is enough. */
+bool shell_dir_is_whole(const struct shell *sh)
+{
+    const int fds[] = {sh->out.rd, sh->err.rd, sh->report.rd};
+    struct stat st;
+    for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+        if (fds[i] < 0 || fstat(fds[i], &st) < 0 || st.st_nlink == 0)
+            return false;
+    return true;
+}
+
+int shell_mend_dir(struct shell *sh, struct err *err)
+{
+    if (shell_dir_is_whole(sh))
+        return 0;
+    channel_close(&sh->out);
+    channel_close(&sh->err);
+    channel_close(&sh->report);
+    buf_clear(&sh->reports);
+    own_close_fd(&sh->dirfd);
+    (void)io_remove_tree(AT_FDCWD, sh->dir);
+    free(take_ptr(sh->dir));
+    int rc = io_mkdir_p(sh->n->run_dir, 0700, err);
+    return rc < 0 ? rc : fill_dir(sh, err);
+}
+
 int shell_new(struct native *n, struct shell **ret_sh, struct err *err)
 {
     struct shell *sh = xnew(struct shell);
-    sh->n            = n;
+    sh->n = n;
     sh->dirfd = sh->cmd = sh->shell_children = sh->box_children = -1;
     sh->out.rd = sh->out.keep = sh->err.rd = sh->err.keep = -1;
     sh->report.rd = sh->report.keep = -1;
@@ -371,16 +403,18 @@ static int spawn_bash(struct shell *sh, const struct strv *env, struct err *err)
     if (rc < 0)
         return err_set(err, -rc, "make the shell's command pipe");
     static const char *const argv[] = {"bash", "--norc", "--noprofile", "--noediting", "-i", NULL};
-    const struct proc_fd map[]      = {{fds[0], 0}};
-    struct proc_spec spec           = {
-                  .path  = sh->n->bash,
-                  .argv  = argv,
-                  .envp  = (const char *const *)strv_items(env),
-                  .cwd   = "/",
-                  .fds   = map,
-                  .n_fds = 1,
-                  .flags = PROC_SETSID,
-                  .umask = -1,
+    const struct proc_fd map[] = {
+        {fds[0], 0}
+    };
+    struct proc_spec spec = {
+        .path = sh->n->bash,
+        .argv = argv,
+        .envp = (const char *const *)strv_items(env),
+        .cwd = "/",
+        .fds = map,
+        .n_fds = 1,
+        .flags = PROC_SETSID,
+        .umask = -1,
     };
     rc = proc_box_spawn(sh->box, &spec, ++sh->tag, err);
     close(fds[0]);
@@ -400,28 +434,31 @@ int shell_start(struct shell *sh, const char *state, size_t state_len, const cha
     sh->start_state = state ? xmemdup(state, state_len) : NULL;
     /* A saved state holds all variables, and knows which of the defaults were unset. */
     auto_strv struct strv vars = STRV_INIT(4 * COMMAND_ENV_MAX);
-    int rc                     = 0;
+    int rc = 0;
     if (!state)
         rc = strv_push_all(&vars, (const char *const *)strv_items(&sh->n->base_env));
     for (size_t i = 0; rc == 0 && !state && env && env[i]; i++)
         rc = native_set_var(&vars, env[i]);
     if (rc < 0)
         return err_set(err, -rc, "environment of the shell");
+    sh->lost_why = NULL;
     rc = open_box(sh, err);
+    if (rc == 0)
+        rc = shell_mend_dir(sh, err);
     if (rc == 0)
         rc = spawn_bash(sh, &vars, err);
     if (rc < 0)
         return rc;
 
     auto_buf struct buf lines = BUF_INIT(LINES_MAX);
-    rc                        = start_lines(sh, cwd, &lines, err);
+    rc = start_lines(sh, cwd, &lines, err);
     if (rc == 0)
         rc = shell_send(sh, &lines, err);
     if (rc < 0)
         return rc;
-    sh->phase     = SHELL_STARTING;
+    sh->phase = SHELL_STARTING;
     sh->last_code = 0;
-    sh->facts     = (struct state_facts){.has_definitions = state != NULL};
+    sh->facts = (struct state_facts){.has_definitions = state != NULL};
     ev_timer_start(&sh->timer, START_LIMIT_MS);
     return 0;
 }
@@ -443,8 +480,8 @@ void shell_free(struct shell *sh)
     if (!sh)
         return;
     list_remove(&sh->link);
-    LIST_FOREACH (link, &sh->background)
-        background_free(list_entry(link, struct background, link));
+    LIST_FOREACH(link, &sh->background)
+    background_free(list_entry(link, struct background, link));
     tails_free(&sh->tails);
     input_close(&sh->input);
     ev_timer_close(&sh->timer);

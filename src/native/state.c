@@ -14,7 +14,7 @@
 #include "base/own.h"
 #include "native/priv.h"
 
-static const char head[]       = "# nacre shell state 1\n";
+static const char head[] = "# nacre shell state 1\n";
 static const char traps_mark[] = "\n# traps\n";
 
 /* The parts in the order in which the save script prints them. */
@@ -34,11 +34,14 @@ enum part {
 
 /* Variables that bash sets itself, or that cannot be set. */
 static const char *const own_variables[] = {
-    "BASH", "BASHOPTS", "BASHPID", "BASH_ALIASES", "BASH_ARGC", "BASH_ARGV", "BASH_ARGV0",
-    "BASH_CMDS", "BASH_COMMAND", "BASH_LINENO", "BASH_SOURCE", "BASH_SUBSHELL", "BASH_VERSINFO",
-    "BASH_VERSION", "DIRSTACK", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "FUNCNAME", "GROUPS",
-    "HISTCMD", "LINENO", "PIPESTATUS", "PPID", "PWD", "RANDOM", "SECONDS", "SHELLOPTS", "SRANDOM",
-    "UID", "_",
+    "BASH",          "BASHOPTS",     "BASHPID",     "BASH_ALIASES",
+    "BASH_ARGC",     "BASH_ARGV",    "BASH_ARGV0",  "BASH_CMDS",
+    "BASH_COMMAND",  "BASH_LINENO",  "BASH_SOURCE", "BASH_SUBSHELL",
+    "BASH_VERSINFO", "BASH_VERSION", "DIRSTACK",    "EPOCHREALTIME",
+    "EPOCHSECONDS",  "EUID",         "FUNCNAME",    "GROUPS",
+    "HISTCMD",       "LINENO",       "PIPESTATUS",  "PPID",
+    "PWD",           "RANDOM",       "SECONDS",     "SHELLOPTS",
+    "SRANDOM",       "UID",          "_",
 };
 
 /* Options of `set -o` that belong to how we run bash, or that would end the shell. */
@@ -72,8 +75,8 @@ int native_quote(struct buf *out, const char *text, size_t len)
     int rc = buf_append_byte(out, '\'');
     for (size_t i = 0; rc == 0 && i < len;) {
         const char *quote = memchr(text + i, '\'', len - i);
-        size_t n          = quote ? (size_t)(quote - text) - i : len - i;
-        rc                = buf_append(out, text + i, n);
+        size_t n = quote ? (size_t)(quote - text) - i : len - i;
+        rc = buf_append(out, text + i, n);
         if (rc == 0 && quote)
             rc = buf_append_str(out, "'\\''");
         i += n + (quote ? 1 : 0);
@@ -84,15 +87,15 @@ int native_quote(struct buf *out, const char *text, size_t len)
 void native_save_script(const struct shell *sh, struct buf *out)
 {
     static const char *const prints[] = {
-        [PART_SHOPT]          = "\\builtin shopt -p",
-        [PART_VARIABLES]      = "\\builtin declare -p",
-        [PART_FUNCTIONS]      = "\\builtin declare -f",
+        [PART_SHOPT] = "\\builtin shopt -p",
+        [PART_VARIABLES] = "\\builtin declare -p",
+        [PART_FUNCTIONS] = "\\builtin declare -f",
         [PART_FUNCTION_FLAGS] = "\\builtin declare -F",
-        [PART_ARGS]           = "case $# in 0) ;; *) \\builtin printf '%q ' \"$@\"; \\builtin echo ;; esac",
-        [PART_ALIASES]        = "\\builtin alias -p",
-        [PART_UMASK]          = "\\builtin umask -p",
-        [PART_OPTIONS]        = "\\builtin set +o",
-        [PART_END]            = ":",
+        [PART_ARGS] = "case $# in 0) ;; *) \\builtin printf '%q ' \"$@\"; \\builtin echo ;; esac",
+        [PART_ALIASES] = "\\builtin alias -p",
+        [PART_UMASK] = "\\builtin umask -p",
+        [PART_OPTIONS] = "\\builtin set +o",
+        [PART_END] = ":",
     };
     for (int i = PART_SHOPT; i < N_PARTS; i++)
         (void)buf_printf(out, "\\builtin echo %s\n%s\n", sh->marker, prints[i]);
@@ -100,10 +103,11 @@ void native_save_script(const struct shell *sh, struct buf *out)
 
 void native_exit_script(const struct shell *sh, struct buf *out)
 {
-    (void)buf_printf(out,
-                     "{ \\builtin trap -p;\\builtin . %s/save;} >|%s/bye.state 2>/dev/null||\\builtin :\n"
-                     "\\builtin printf %%s \"${PWD-}\" >|%s/bye.cwd 2>/dev/null||\\builtin :\n",
-                     sh->dir, sh->dir, sh->dir);
+    (void)buf_printf(
+        out,
+        "{ \\builtin trap -p;\\builtin . %s/save;} >|%s/bye.state 2>/dev/null||\\builtin :\n"
+        "\\builtin printf %%s \"${PWD-}\" >|%s/bye.cwd 2>/dev/null||\\builtin :\n",
+        sh->dir, sh->dir, sh->dir);
 }
 
 struct span {
@@ -131,7 +135,7 @@ static bool split(const char *raw, size_t len, const char *marker, struct span p
                 break;
         }
         parts[i] = (struct span){p, (size_t)(next - p)};
-        p        = next + marker_len + 1;
+        p = next + marker_len + 1;
     }
     return false;
 }
@@ -148,7 +152,7 @@ static bool listed(const char *const *names, size_t n, const char *name, size_t 
 static bool keep_variable(const char *line, size_t len)
 {
     const char *name = memmem(line, len, " -", 2);
-    name             = name ? memchr(name + 1, ' ', len - (size_t)(name + 1 - line)) : NULL;
+    name = name ? memchr(name + 1, ' ', len - (size_t)(name + 1 - line)) : NULL;
     if (!name)
         return false;
     name++;
@@ -195,11 +199,11 @@ static int add_lines(struct buf *out, struct span part, const char *start,
 {
     const char *p = part.p, *end = part.p + part.len;
     bool keeping = false;
-    int rc       = 0;
+    int rc = 0;
     while (rc == 0 && p < end) {
         const char *nl = memchr(p, '\n', (size_t)(end - p));
-        size_t len     = nl ? (size_t)(nl - p) : (size_t)(end - p);
-        bool first     = len >= strlen(start) && memcmp(p, start, strlen(start)) == 0;
+        size_t len = nl ? (size_t)(nl - p) : (size_t)(end - p);
+        bool first = len >= strlen(start) && memcmp(p, start, strlen(start)) == 0;
         if (first)
             keeping = !keep || keep(p, len);
         if (keeping && first)
@@ -311,15 +315,15 @@ int native_state_build(const char *raw, size_t len, const char *marker, const ch
     if (rc == 0)
         rc = add_lines(out, part[PART_TRAPS], "trap -- ", keep_trap);
 
-    struct span traps           = part[PART_TRAPS];
-    ret_facts->has_definitions  = part[PART_FUNCTIONS].len || part[PART_ALIASES].len;
-    ret_facts->has_debug_trap   = memmem(traps.p, traps.len, "' DEBUG\n", 8) ||
-                                memmem(traps.p, traps.len, "' RETURN\n", 9);
+    struct span traps = part[PART_TRAPS];
+    ret_facts->has_definitions = part[PART_FUNCTIONS].len || part[PART_ALIASES].len;
+    ret_facts->has_debug_trap =
+        memmem(traps.p, traps.len, "' DEBUG\n", 8) || memmem(traps.p, traps.len, "' RETURN\n", 9);
     ret_facts->has_own_exit_trap = memmem(traps.p, traps.len, "/bye' EXIT\n", 11) != NULL;
-    ret_facts->has_exit_trap     = !ret_facts->has_own_exit_trap &&
-                               memmem(traps.p, traps.len, "' EXIT\n", 7) != NULL;
-    struct span options     = part[PART_OPTIONS];
-    ret_facts->has_errexit  = memmem(options.p, options.len, "set -o errexit", 14) != NULL;
+    ret_facts->has_exit_trap =
+        !ret_facts->has_own_exit_trap && memmem(traps.p, traps.len, "' EXIT\n", 7) != NULL;
+    struct span options = part[PART_OPTIONS];
+    ret_facts->has_errexit = memmem(options.p, options.len, "set -o errexit", 14) != NULL;
     ret_facts->has_builtin_function =
         memmem(part[PART_FUNCTIONS].p, part[PART_FUNCTIONS].len, "builtin () \n", 12) != NULL;
     return rc;

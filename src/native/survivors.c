@@ -87,9 +87,9 @@ int survivors_list(struct shell *sh, struct proc_list *list)
     pid_t box = sh->box ? proc_box_pid(sh->box) : 0;
     /* Parents come first: what is dropped takes its children along. */
     struct proc_list dropped = {0};
-    size_t kept              = 0;
+    size_t kept = 0;
     for (size_t i = 0; i < list->n_items; i++) {
-        struct proc_info *p         = &list->items[i];
+        struct proc_info *p = &list->items[i];
         const struct proc_info *old = find(&sh->before, p->pid);
         bool drop = p->pid == sh->pid || p->state == 'Z' || p->state == 'X' ||
                     (old && old->starttime == p->starttime) ||
@@ -102,7 +102,7 @@ int survivors_list(struct shell *sh, struct proc_list *list)
         if (p->pid == sh->pid)
             continue;
         if (dropped.n_items == dropped.cap) {
-            dropped.cap   = dropped.cap ? 2 * dropped.cap : 16;
+            dropped.cap = dropped.cap ? 2 * dropped.cap : 16;
             dropped.items = xreallocarray(dropped.items, dropped.cap, sizeof(*dropped.items));
         }
         dropped.items[dropped.n_items++] = *p;
@@ -119,12 +119,12 @@ void survivors_record(struct shell *sh, struct command *c)
     struct proc_list list = {0};
     (void)survivors_list(sh, &list);
     if (list.n_items) {
-        c->survivors       = xnew_n(pid_t, list.n_items);
+        c->survivors = xnew_n(pid_t, list.n_items);
         c->survivor_starts = xnew_n(uint64_t, list.n_items);
-        c->n_survivors     = list.n_items;
+        c->n_survivors = list.n_items;
     }
     for (size_t i = 0; i < list.n_items; i++) {
-        c->survivors[i]       = list.items[i].pid;
+        c->survivors[i] = list.items[i].pid;
         c->survivor_starts[i] = list.items[i].starttime;
     }
     proc_list_done(&list);
@@ -150,19 +150,19 @@ int survivors_kill(struct command *c)
 }
 
 static const char *const wait_texts[] = {
-    [PROC_WAIT_NONE]    = "is running",
-    [PROC_WAIT_TTY]     = "waits for input from a terminal",
-    [PROC_WAIT_PIPE]    = "waits for input from a pipe",
-    [PROC_WAIT_SOCKET]  = "waits for a socket",
-    [PROC_WAIT_WRITE]   = "waits for somebody to read its output",
-    [PROC_WAIT_CHILD]   = "waits for a child process",
-    [PROC_WAIT_TIMER]   = "sleeps",
-    [PROC_WAIT_LOCK]    = "waits for a lock",
-    [PROC_WAIT_POLL]    = "waits for several things at once",
-    [PROC_WAIT_DISK]    = "waits for a device",
+    [PROC_WAIT_NONE] = "is running",
+    [PROC_WAIT_TTY] = "waits for input from a terminal",
+    [PROC_WAIT_PIPE] = "waits for input from a pipe",
+    [PROC_WAIT_SOCKET] = "waits for a socket",
+    [PROC_WAIT_WRITE] = "waits for somebody to read its output",
+    [PROC_WAIT_CHILD] = "waits for a child process",
+    [PROC_WAIT_TIMER] = "sleeps",
+    [PROC_WAIT_LOCK] = "waits for a lock",
+    [PROC_WAIT_POLL] = "waits for several things at once",
+    [PROC_WAIT_DISK] = "waits for a device",
     [PROC_WAIT_STOPPED] = "is stopped",
-    [PROC_WAIT_ENDED]   = "has ended and was not waited for",
-    [PROC_WAIT_OTHER]   = "waits in the kernel",
+    [PROC_WAIT_ENDED] = "has ended and was not waited for",
+    [PROC_WAIT_OTHER] = "waits in the kernel",
 };
 
 static bool has_child(const struct proc_list *list, pid_t pid)
@@ -179,7 +179,7 @@ char *survivors_why(struct shell *sh)
     struct proc_list list = {0};
     (void)survivors_list(sh, &list);
     auto_buf struct buf text = BUF_INIT(4096);
-    int n                    = 0;
+    int n = 0;
     for (size_t i = 0; i < list.n_items && n < WHY_PROCESSES; i++) {
         struct proc_wait wait;
         const struct proc_info *p = &list.items[i];
