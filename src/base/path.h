@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * base/path - paths as text. Nothing here looks at a file system: ".." is taken
- * lexically, so a result is not safe against symlinks by itself.
+ * lexically, so a result is not safe against symlinks by itself. What goes in may not point
+ * into ret; -ERR_LIMIT if ret cannot hold the result.
  */
 #ifndef BASE_PATH_H
 #define BASE_PATH_H
