@@ -46,10 +46,12 @@ enum {
 };
 
 struct capture_options {
-    size_t view_max;    /* bytes of each view; 0: CAPTURE_VIEW_MAX */
-    size_t memory_max;  /* bytes (with order) in memory before files are made; 0: the default */
-    uint64_t spill_max; /* bytes in files, all together; 0: the default. One stream can take 7/8 */
-    int spill_dir;      /* borrowed, outlives the log; -1: memory only */
+    size_t view_max;   /* bytes of each view; 0: CAPTURE_VIEW_MAX */
+    size_t memory_max; /* bytes (with order) in memory before files are made; 0: the default */
+    size_t tail_max;   /* bytes kept of the end of a truncated stream; at least view_max */
+    /* Bytes of both streams in files, of which one can take 7/8; the order adds at most 1/8. */
+    uint64_t spill_max;     /* 0: the default */
+    int spill_dir;          /* borrowed, outlives the log; -1: memory only */
     const char *spill_name; /* copied; a safe file name; NULL: memory only */
 };
 
@@ -109,17 +111,17 @@ struct capture_read {
     uint64_t gap_from, gap_to;
 };
 
+struct capture_request {
+    int which; /* CAPTURE_OUTPUT numbers both streams together, a stream its own bytes */
+    uint64_t cursor;
+    size_t max; /* bytes; 0: no limit */
+};
+
 /*
  * Gives the pieces from the cursor on: at most max bytes, fewer only at the end,
- * before a gap, or when fn stops it. which = CAPTURE_OUTPUT numbers both streams
- * together; a stream numbers its own bytes. A cursor beyond the end: -ERR_INVALID;
- * files that cannot be read: -ERR_STORAGE. ret is set on success only.
+ * before a gap, or when fn stops it. A cursor beyond the end: -ERR_INVALID; files
+ * that cannot be read: -ERR_STORAGE. ret is set on success only.
  */
-struct capture_request {
-    int which;
-    uint64_t cursor;
-    size_t max; /* 0: no limit */
-};
 int capture_log_read(struct capture_log *log, const struct capture_request *request,
                      capture_piece_fn fn, void *ctx, struct capture_read *ret, struct err *err);
 

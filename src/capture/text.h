@@ -16,6 +16,7 @@
 
 struct capture_utf8 {
     char held[4];      /* the beginning of a character */
+    char given[4];     /* what was held before, and is given now */
     unsigned char len; /* bytes there, at most 3 between calls */
 };
 
