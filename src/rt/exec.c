@@ -43,7 +43,8 @@ static void on_output(struct command *c, int stream, const void *p, size_t n, vo
     struct rt_command *rc = ctx;
     if (rc->events.on_output && !command_state_is_final(c->state))
         rc->events.on_output(c->id, stream, p, n, rc->events.ctx);
-    LIST_FOREACH (link, &rc->observers) {
+    LIST_FOREACH(link, &rc->observers)
+    {
         struct rt_observer *o = list_entry(link, struct rt_observer, link);
         o->on_output(o, stream, p, n);
     }
@@ -59,7 +60,7 @@ static void store_result(struct rt_command *rc)
     json_w_init(&w, &json);
     rt_result_write(rc, &w);
     struct err err = {0};
-    int rc2        = json_w_finish(&w);
+    int rc2 = json_w_finish(&w);
     if (rc2 == 0)
         rc2 = rt->o.store.put_command(rc->c->id, rc->session_id, json.data, json.len, &err,
                                       rt->o.store.ctx);
@@ -82,18 +83,19 @@ static void forget_old(struct rt *rt)
 static void on_final(struct command *c, void *ctx)
 {
     struct rt_command *rc = ctx;
-    struct rt *rt         = rc->rt;
+    struct rt *rt = rc->rt;
     ev_timer_stop(&rc->yield);
     (void)record(rt, "result", NULL, c, NULL);
     store_result(rc);
     list_add_tail(&rt->finished, &rc->link);
     rt->n_finished++;
-    LIST_FOREACH (link, &rc->observers) {
+    LIST_FOREACH(link, &rc->observers)
+    {
         struct rt_observer *o = list_entry(link, struct rt_observer, link);
         o->on_final(o);
     }
     struct rt_command_events events = rc->events;
-    rc->events                      = (struct rt_command_events){0};
+    rc->events = (struct rt_command_events){0};
     if (events.on_result)
         events.on_result(c->id, false, events.ctx);
     forget_old(rt);
@@ -103,7 +105,8 @@ static void on_quiet(struct command *c, void *ctx)
 {
     (void)c;
     struct rt_command *rc = ctx;
-    LIST_FOREACH (link, &rc->observers) {
+    LIST_FOREACH(link, &rc->observers)
+    {
         struct rt_observer *o = list_entry(link, struct rt_observer, link);
         o->on_quiet(o);
     }
@@ -111,9 +114,9 @@ static void on_quiet(struct command *c, void *ctx)
 
 static void on_yield(void *ctx)
 {
-    struct rt_command *rc           = ctx;
+    struct rt_command *rc = ctx;
     struct rt_command_events events = rc->events;
-    rc->events                      = (struct rt_command_events){0};
+    rc->events = (struct rt_command_events){0};
     if (events.on_result)
         events.on_result(rc->c->id, true, events.ctx);
 }
@@ -122,17 +125,17 @@ static struct rt_command *new_command(struct rt *rt, struct rt_session *rs,
                                       const struct rt_exec *exec)
 {
     struct rt_command *rc = xnew(struct rt_command);
-    rc->rt                = rt;
-    rc->c                 = command_new(&exec->spec);
-    rc->kind_name         = rs->kind->name;
-    rc->events            = exec->events;
+    rc->rt = rt;
+    rc->c = command_new(&exec->spec);
+    rc->kind_name = rs->kind->name;
+    rc->events = exec->events;
     memcpy(rc->session_id, rs->id, sizeof(rs->id));
     list_init(&rc->observers);
     list_init(&rc->link);
     rc->c->on_output = on_output;
-    rc->c->on_final  = on_final;
-    rc->c->on_quiet  = on_quiet;
-    rc->c->ctx       = rc;
+    rc->c->on_final = on_final;
+    rc->c->on_quiet = on_quiet;
+    rc->c->ctx = rc;
     return rc;
 }
 
@@ -151,7 +154,7 @@ int rt_exec(struct rt *rt, const struct rt_caller *caller, const struct rt_exec 
         return rc;
 
     struct rt_command *cmd = new_command(rt, rs, exec);
-    rc                     = map_set(&rt->commands, cmd->c->id, cmd);
+    rc = map_set(&rt->commands, cmd->c->id, cmd);
     if (rc < 0)
         (void)err_set(err, ERR_LIMIT, "more than %d commands are known", RT_COMMANDS_MAX);
     if (rc == 0)
@@ -231,7 +234,7 @@ int rt_result(struct rt *rt, const char *id, struct json_w *w, struct err *err)
     if (!rt->o.store.get_command)
         return err_set(err, ERR_NOT_FOUND, "no command '%.80s'", id);
     auto_buf struct buf json = BUF_INIT(RT_RESULT_MAX);
-    int ret                  = rt->o.store.get_command(id, &json, err, rt->o.store.ctx);
+    int ret = rt->o.store.get_command(id, &json, err, rt->o.store.ctx);
     if (ret == 0)
         json_w_raw(w, json.data, json.len);
     return ret;

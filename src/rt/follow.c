@@ -19,7 +19,7 @@ struct rt_follower {
     struct rt_follow_events events;
     uint64_t cursor;
     bool paused, ended;
-    bool busy;  /* in a callback: freeing waits */
+    bool busy; /* in a callback: freeing waits */
     bool freed;
 };
 
@@ -31,7 +31,7 @@ static struct rt_follower *of(struct rt_observer *o)
 static int on_piece(const struct capture_piece *piece, void *ctx)
 {
     struct rt_follower *f = ctx;
-    f->cursor             = piece->at + piece->len;
+    f->cursor = piece->at + piece->len;
     f->events.on_bytes(f->c->id, piece->stream, piece->at, piece->bytes, piece->len, f->events.ctx);
     return f->paused || f->freed ? 1 : 0;
 }
@@ -111,11 +111,12 @@ int rt_follow(struct rt *rt, const char *id, uint64_t cursor, bool follow,
         return err_set(err, ERR_INVALID, "cursor %llu: the log of '%s' ends at %llu",
                        (unsigned long long)cursor, id, (unsigned long long)end);
     struct rt_follower *f = xnew(struct rt_follower);
-    f->ev                 = rt->ev;
-    f->c                  = command_ref(rc->c);
-    f->events             = *events;
-    f->cursor             = cursor;
-    f->observer = (struct rt_observer){.on_output = on_output, .on_final = on_change, .on_quiet = on_change};
+    f->ev = rt->ev;
+    f->c = command_ref(rc->c);
+    f->events = *events;
+    f->cursor = cursor;
+    f->observer =
+        (struct rt_observer){.on_output = on_output, .on_final = on_change, .on_quiet = on_change};
     if (follow) {
         rt_observe(rc, &f->observer);
         *ret_f = f;
@@ -133,7 +134,7 @@ int rt_follow(struct rt *rt, const char *id, uint64_t cursor, bool follow,
 void rt_follow_pause(struct rt_follower *f, bool paused)
 {
     bool resumed = f->paused && !paused;
-    f->paused    = paused;
+    f->paused = paused;
     if (resumed)
         ev_defer(f->ev, go_on_later, f);
 }

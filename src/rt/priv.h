@@ -11,12 +11,12 @@
 #include "session/session.h"
 
 enum {
-    RT_SESSIONS_MAX    = 10000,
-    RT_COMMANDS_MAX    = 1000000,
-    RT_SNAPSHOTS_MAX   = 64,
-    RT_RESULT_MAX      = 4 * 1024 * 1024, /* three views, in the worst case all base64 */
-    RT_FILE_MAX        = 64 * 1024 * 1024,
-    RT_KEEP_RESULTS    = 1000,
+    RT_SESSIONS_MAX = 10000,
+    RT_COMMANDS_MAX = 1000000,
+    RT_SNAPSHOTS_MAX = 64,
+    RT_RESULT_MAX = 4 * 1024 * 1024, /* three views, in the worst case all base64 */
+    RT_FILE_MAX = 64 * 1024 * 1024,
+    RT_KEEP_RESULTS = 1000,
     RT_SESSION_IDLE_MS = 24 * 3600 * 1000,
 };
 
@@ -35,9 +35,9 @@ struct rt_session {
     struct session *s;    /* NULL: asleep */
     struct session *lost; /* to be freed by the loop */
     char *tenant;
-    char *cwd;      /* as asked for, then as last seen */
+    char *cwd; /* as asked for, then as last seen */
     struct strv env;
-    char *state;    /* while asleep; can be NULL */
+    char *state; /* while asleep; can be NULL */
     size_t state_len;
     int64_t created_ms;
     uint64_t n_commands;

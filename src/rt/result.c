@@ -104,7 +104,7 @@ static void write_times(const struct command *c, struct json_w *w)
     else
         json_w_knull(w, "startedAt");
     uint64_t end = c->ended_ns ? c->ended_ns : (uint64_t)clock_mono_ns();
-    double ms    = c->started_ns ? (double)(end - c->started_ns) / 1e6 : 0;
+    double ms = c->started_ns ? (double)(end - c->started_ns) / 1e6 : 0;
     json_w_kdouble(w, "durationMs", (double)(int64_t)(ms * 1000) / 1000);
 }
 

@@ -58,12 +58,12 @@ void rt_command_free(struct rt_command *rc)
 {
     (void)map_remove(&rc->rt->commands, rc->c->id);
     list_remove(&rc->link);
-    LIST_FOREACH (link, &rc->observers)
-        rt_unobserve(list_entry(link, struct rt_observer, link));
+    LIST_FOREACH(link, &rc->observers)
+    rt_unobserve(list_entry(link, struct rt_observer, link));
     ev_timer_close(&rc->yield);
     rc->c->on_output = NULL;
-    rc->c->on_final  = NULL;
-    rc->c->on_quiet  = NULL;
+    rc->c->on_final = NULL;
+    rc->c->on_quiet = NULL;
     command_unref(rc->c);
     free(rc->storage_error);
     free(rc);
@@ -80,11 +80,11 @@ static int env_ms(const char *name, int64_t *value, int64_t fallback, struct err
         return 0;
     }
     char *end;
-    errno       = 0;
+    errno = 0;
     long long n = strtoll(text, &end, 10);
     if (errno || *end || n <= 0)
-        return err_set(err, ERR_INVALID, "%s: expected a positive number of milliseconds, not '%.40s'",
-                       name, text);
+        return err_set(err, ERR_INVALID,
+                       "%s: expected a positive number of milliseconds, not '%.40s'", name, text);
     *value = n;
     return 0;
 }
@@ -95,7 +95,7 @@ static int open_spill(struct rt *rt, struct err *err)
     if (!rt->o.state_dir)
         return 0;
     rt->spill_path = xasprintf("%s/output", rt->o.state_dir);
-    int rc         = io_mkdir_p(rt->spill_path, 0700, err);
+    int rc = io_mkdir_p(rt->spill_path, 0700, err);
     if (rc < 0)
         return rc;
     rt->spill_dir = open(rt->spill_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -111,9 +111,9 @@ int rt_new(struct ev *ev, const struct rt_options *options, struct rt **ret_rt, 
 {
     assert(options->kinds && options->kinds[0]);
     struct rt *rt = xnew(struct rt);
-    rt->ev        = ev;
-    rt->o         = *options;
-    rt->run_dir   = xstrdup(options->run_dir);
+    rt->ev = ev;
+    rt->o = *options;
+    rt->run_dir = xstrdup(options->run_dir);
     map_init(&rt->sessions, RT_SESSIONS_MAX);
     map_init(&rt->commands, RT_COMMANDS_MAX);
     list_init(&rt->finished);
@@ -123,7 +123,8 @@ int rt_new(struct ev *ev, const struct rt_options *options, struct rt **ret_rt, 
         rt->o.session_idle_ms = RT_SESSION_IDLE_MS;
     ev_timer_init(ev, &rt->idle, on_idle_timer, rt);
 
-    int rc = env_ms("NACRE_MAX_COMMAND_TIMEOUT_MS", &rt->o.timeout_max_ms, COMMAND_TIMEOUT_MAX, err);
+    int rc =
+        env_ms("NACRE_MAX_COMMAND_TIMEOUT_MS", &rt->o.timeout_max_ms, COMMAND_TIMEOUT_MAX, err);
     if (rc == 0)
         rc = env_ms("NACRE_DEFAULT_COMMAND_TIMEOUT_MS", &rt->o.timeout_default_ms,
                     COMMAND_TIMEOUT_DEFAULT, err);
@@ -158,9 +159,9 @@ static void close_all(struct rt *rt)
         if (!rs->s)
             continue;
         waiting++;
-        rs->on_closed     = on_one_closed;
+        rs->on_closed = on_one_closed;
         rs->on_closed_ctx = &waiting;
-        rs->closing       = true;
+        rs->closing = true;
         session_close(rs->s);
     }
     while (waiting && ev_run_once(rt->ev, true))

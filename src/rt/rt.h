@@ -63,15 +63,15 @@ struct rt_store { /* all NULL: none */
 };
 
 struct rt_options {
-    const struct session_kind *const *kinds; /* NULL-terminated; the first is the default */
-    struct rt_policy policy;                 /* zeroed: allow all */
-    struct rt_record record;                 /* zeroed: keep none */
-    struct rt_store store;                   /* zeroed: memory only */
-    const char *run_dir;   /* existing and private, for short-lived files */
-    const char *state_dir; /* spill files; NULL: memory only */
+    const struct session_kind *const *kinds;    /* NULL-terminated; the first is the default */
+    struct rt_policy policy;                    /* zeroed: allow all */
+    struct rt_record record;                    /* zeroed: keep none */
+    struct rt_store store;                      /* zeroed: memory only */
+    const char *run_dir;                        /* existing and private, for short-lived files */
+    const char *state_dir;                      /* spill files; NULL: memory only */
     int64_t timeout_default_ms, timeout_max_ms; /* 0: from the environment or 120 s */
     int64_t session_idle_ms;                    /* idle sessions are closed; 0: one day; -1 never */
-    size_t keep_results; /* finished commands kept in memory; 0: 1,000 */
+    size_t keep_results;                        /* finished commands kept in memory; 0: 1,000 */
 };
 
 int rt_new(struct ev *ev, const struct rt_options *options, struct rt **ret_rt, struct err *err);
@@ -125,9 +125,9 @@ struct rt_command_events {
 };
 
 struct rt_exec {
-    const char *session_id;    /* must exist */
+    const char *session_id; /* must exist */
     struct command_spec spec;
-    int64_t yield_ms;          /* 0: wait for the end */
+    int64_t yield_ms; /* 0: wait for the end */
     struct rt_command_events events;
 };
 
@@ -158,7 +158,8 @@ void rt_command_list(struct rt *rt, const char *session_id, bool all, struct jso
 
 /* What rt_follow() reports: bytes, then once `end` (the command is final and its log is read). */
 struct rt_follow_events {
-    void (*on_bytes)(const char *id, int stream, uint64_t cursor, const void *p, size_t n, void *ctx);
+    void (*on_bytes)(const char *id, int stream, uint64_t cursor, const void *p, size_t n,
+                     void *ctx);
     void (*on_gap)(const char *id, uint64_t from, uint64_t to, void *ctx); /* no longer held */
     void (*on_end)(const char *id, uint64_t cursor, void *ctx);
     void *ctx;

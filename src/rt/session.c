@@ -70,7 +70,8 @@ static int write_stored(const struct rt_session *rs, struct buf *json)
         json_w_str_lossy(&w, rs->env.items[i], strlen(rs->env.items[i]));
     json_w_arr_end(&w);
     json_w_karr(&w, "snapshots");
-    LIST_FOREACH (link, &rs->snapshots) {
+    LIST_FOREACH(link, &rs->snapshots)
+    {
         struct rt_snapshot *snap = list_entry(link, struct rt_snapshot, link);
         json_w_obj(&w);
         json_w_kstr(&w, "name", snap->name);
@@ -88,7 +89,7 @@ static int store_session(struct rt_session *rs, struct err *err)
     if (!rt->o.store.put_session || rs->temporary || rs->closing)
         return 0;
     auto_buf struct buf json = BUF_INIT(RT_FILE_MAX);
-    int rc                   = write_stored(rs, &json);
+    int rc = write_stored(rs, &json);
     if (rc < 0)
         return err_set(err, -rc, "session '%s' as JSON", rs->id);
     size_t len;
@@ -104,7 +105,8 @@ void rt_session_free(struct rt_session *rs)
     ev_defer_cancel(rs->rt->ev, rs);
     session_free(rs->lost);
     session_free(rs->s);
-    LIST_FOREACH (link, &rs->snapshots) {
+    LIST_FOREACH(link, &rs->snapshots)
+    {
         struct rt_snapshot *snap = list_entry(link, struct rt_snapshot, link);
         list_remove(&snap->link);
         free(snap->state);
@@ -136,10 +138,10 @@ static void on_lost(struct session *s, const struct err *err, void *ctx)
     size_t len;
     const char *state = session_state(s, &len);
     free(rs->state);
-    rs->state     = state ? xmemdup(state, len) : NULL;
+    rs->state = state ? xmemdup(state, len) : NULL;
     rs->state_len = state ? len : 0;
-    rs->lost      = rs->s;
-    rs->s         = NULL;
+    rs->lost = rs->s;
+    rs->s = NULL;
     ev_defer(rs->rt->ev, free_lost, rs);
 }
 
@@ -163,20 +165,20 @@ int rt_session_wake(struct rt_session *rs, struct err *err)
 {
     if (rs->s)
         return 0;
-    struct rt *rt            = rs->rt;
+    struct rt *rt = rs->rt;
     struct session_spec spec = {
-        .id                 = rs->id,
-        .cwd                = rs->cwd,
-        .env                = (const char *const *)strv_items(&rs->env),
-        .state              = rs->state,
-        .state_len          = rs->state_len,
-        .run_dir            = rt->run_dir,
-        .spill_dir          = rt->spill_dir,
+        .id = rs->id,
+        .cwd = rs->cwd,
+        .env = (const char *const *)strv_items(&rs->env),
+        .state = rs->state,
+        .state_len = rs->state_len,
+        .run_dir = rt->run_dir,
+        .spill_dir = rt->spill_dir,
         .timeout_default_ms = rt->o.timeout_default_ms,
-        .timeout_max_ms     = rt->o.timeout_max_ms,
+        .timeout_max_ms = rt->o.timeout_max_ms,
     };
     struct session_events events = {on_lost, on_state, on_closed, rs};
-    int rc                       = session_open(rt->ev, rs->kind, &spec, &events, &rs->s, err);
+    int rc = session_open(rt->ev, rs->kind, &spec, &events, &rs->s, err);
     if (rc < 0)
         return rc;
     free(take_ptr(rs->state));
@@ -224,9 +226,9 @@ static int add_session(struct rt *rt, const char *id, const struct session_kind 
                        struct rt_session **ret_rs, struct err *err)
 {
     struct rt_session *rs = xnew(struct rt_session);
-    rs->rt                = rt;
-    rs->kind              = kind;
-    rs->created_ms        = clock_wall_ms();
+    rs->rt = rt;
+    rs->kind = kind;
+    rs->created_ms = clock_wall_ms();
     memcpy(rs->id, id, strlen(id) + 1);
     strv_init(&rs->env, 2 * COMMAND_ENV_MAX);
     list_init(&rs->snapshots);
@@ -245,7 +247,7 @@ static int open_new(struct rt *rt, const struct rt_caller *caller,
     if (!kind)
         return -ERR_INVALID;
     struct command_spec check = {.text = "", .env = spec->env};
-    int rc                    = command_spec_check(&check, err);
+    int rc = command_spec_check(&check, err);
     if (rc == 0)
         rc = check_cwd(spec->cwd, err);
     struct rt_session *rs = NULL;
@@ -253,11 +255,11 @@ static int open_new(struct rt *rt, const struct rt_caller *caller,
         rc = add_session(rt, id, kind, &rs, err);
     if (rc < 0)
         return rc;
-    rs->tenant    = xstrdup(caller && caller->tenant ? caller->tenant : "default");
-    rs->cwd       = spec->cwd ? xstrdup(spec->cwd) : NULL;
+    rs->tenant = xstrdup(caller && caller->tenant ? caller->tenant : "default");
+    rs->cwd = spec->cwd ? xstrdup(spec->cwd) : NULL;
     rs->temporary = spec->temporary;
     if (spec->state) {
-        rs->state     = xmemdup(spec->state, spec->state_len);
+        rs->state = xmemdup(spec->state, spec->state_len);
         rs->state_len = spec->state_len;
     }
     if (spec->env)
@@ -303,7 +305,7 @@ int rt_session_close(struct rt *rt, const char *id, void (*cb)(void *ctx), void 
     }
     rs->closing = true;
     if (rs->s) {
-        rs->on_closed     = cb;
+        rs->on_closed = cb;
         rs->on_closed_ctx = ctx;
         session_close(rs->s);
         return 0;
@@ -321,12 +323,12 @@ bool rt_session_exists(struct rt *rt, const char *id)
 
 void rt_sessions_check_idle(struct rt *rt)
 {
-    uint64_t now  = ev_now_ns(rt->ev);
+    uint64_t now = ev_now_ns(rt->ev);
     size_t cursor = 0;
     void *value;
     while (map_next(&rt->sessions, &cursor, NULL, &value)) {
         struct rt_session *rs = value;
-        struct session *s     = rs->s;
+        struct session *s = rs->s;
         if (!s || rs->closing || s->current || s->n_queued || s->n_background)
             continue;
         if (now - s->last_used_ns > (uint64_t)rt->o.session_idle_ms * 1000000u)
@@ -347,7 +349,7 @@ int rt_session_reset(struct rt *rt, const char *id, struct err *err)
         return store_session(rs, err);
     /* Everything of the old shell goes with it: a fresh session under the same name. */
     struct session *old = rs->s;
-    rs->s               = NULL;
+    rs->s = NULL;
     session_free(old);
     int rc = rt_session_wake(rs, err);
     return rc < 0 ? rc : store_session(rs, err);
@@ -360,10 +362,10 @@ int rt_session_fork(struct rt *rt, const struct rt_caller *caller, const char *i
     if (!rs)
         return -ERR_NOT_FOUND;
     struct rt_session_spec spec = {
-        .id   = new_id,
+        .id = new_id,
         .kind = rs->kind->name,
-        .cwd  = session_cwd(rs),
-        .env  = (const char *const *)strv_items(&rs->env),
+        .cwd = session_cwd(rs),
+        .env = (const char *const *)strv_items(&rs->env),
     };
     spec.state = rt_session_state(rs, &spec.state_len);
     return rt_session_open(rt, caller, &spec, ret_id, err);
@@ -371,7 +373,8 @@ int rt_session_fork(struct rt *rt, const struct rt_caller *caller, const char *i
 
 static struct rt_snapshot *find_snapshot(struct rt_session *rs, const char *name)
 {
-    LIST_FOREACH (link, &rs->snapshots) {
+    LIST_FOREACH(link, &rs->snapshots)
+    {
         struct rt_snapshot *snap = list_entry(link, struct rt_snapshot, link);
         if (strcmp(snap->name, name) == 0)
             return snap;
@@ -384,7 +387,8 @@ static int set_snapshot(struct rt_session *rs, const char *name, const char *sta
 {
     if (!path_is_safe_name(name))
         return err_set(err, ERR_INVALID,
-                       "snapshot name '%.80s': expected 1-64 letters, digits, '.', '_' or '-'", name);
+                       "snapshot name '%.80s': expected 1-64 letters, digits, '.', '_' or '-'",
+                       name);
     struct rt_snapshot *snap = find_snapshot(rs, name);
     if (!snap && list_count(&rs->snapshots) >= RT_SNAPSHOTS_MAX)
         return err_set(err, ERR_LIMIT, "session '%s' has %d snapshots, the maximum", rs->id,
@@ -396,7 +400,7 @@ static int set_snapshot(struct rt_session *rs, const char *name, const char *sta
     }
     free(snap->state);
     snap->state = state ? xmemdup(state, len) : NULL;
-    snap->len   = state ? len : 0;
+    snap->len = state ? len : 0;
     return 0;
 }
 
@@ -409,7 +413,7 @@ int rt_session_snapshot(struct rt *rt, const char *id, const char *name, struct 
         return err_set(err, ERR_BUSY, "session '%s' is running a command", id);
     size_t len;
     const char *state = rt_session_state(rs, &len);
-    int rc            = set_snapshot(rs, name, state, len, err);
+    int rc = set_snapshot(rs, name, state, len, err);
     return rc < 0 ? rc : store_session(rs, err);
 }
 
@@ -461,10 +465,10 @@ static int read_state(const struct json_node *node, char **ret_state, size_t *re
                       struct err *err)
 {
     size_t len;
-    const char *text     = json_str(json_get(node, "state"), &len);
+    const char *text = json_str(json_get(node, "state"), &len);
     const char *encoding = json_cstr(json_get(node, "encoding"));
-    *ret_state           = NULL;
-    *ret_len             = 0;
+    *ret_state = NULL;
+    *ret_len = 0;
     if (!text) {
         if (json_type(json_get(node, "state")) == JSON_NULL)
             return 0;
@@ -472,23 +476,25 @@ static int read_state(const struct json_node *node, char **ret_state, size_t *re
     }
     if (!encoding || strcmp(encoding, "utf-8") == 0) {
         *ret_state = xmemdup(text, len);
-        *ret_len   = len;
+        *ret_len = len;
         return 0;
     }
     if (strcmp(encoding, "base64") != 0)
-        return err_set(err, ERR_INVALID, "encoding '%.40s': expected 'utf-8' or 'base64'", encoding);
+        return err_set(err, ERR_INVALID, "encoding '%.40s': expected 'utf-8' or 'base64'",
+                       encoding);
     auto_buf struct buf bytes = BUF_INIT(RT_FILE_MAX);
-    int rc                    = base64_decode(text, len, &bytes);
+    int rc = base64_decode(text, len, &bytes);
     if (rc < 0)
         return err_set(err, ERR_INVALID, "state: expected base64");
-    *ret_len   = bytes.len;
+    *ret_len = bytes.len;
     *ret_state = buf_take(&bytes);
     return 0;
 }
 
 static int read_env(const struct json_node *node, struct strv *env, struct err *err)
 {
-    JSON_FOREACH (item, json_get(node, "env")) {
+    JSON_FOREACH(item, json_get(node, "env"))
+    {
         const char *var = json_cstr(item);
         if (!var || strv_push(env, var) < 0)
             return err_set(err, ERR_INVALID, "env: expected an array of NAME=VALUE strings");
@@ -512,21 +518,21 @@ int rt_session_import(struct rt *rt, const struct rt_caller *caller, const char 
         return err_set(err, ERR_UNSUPPORTED, "session file: version %lld, expected 1",
                        (long long)version);
     auto_strv struct strv env = STRV_INIT(2 * COMMAND_ENV_MAX);
-    auto_free char *state     = NULL;
-    size_t state_len          = 0;
-    rc                        = read_state(root, &state, &state_len, err);
+    auto_free char *state = NULL;
+    size_t state_len = 0;
+    rc = read_state(root, &state, &state_len, err);
     if (rc == 0)
         rc = read_env(root, &env, err);
     if (rc < 0)
         return err_wrap(err, rc, "session file");
 
-    const char *cwd             = json_cstr(json_get(root, "cwd"));
+    const char *cwd = json_cstr(json_get(root, "cwd"));
     struct rt_session_spec spec = {
-        .id        = new_id ? new_id : json_cstr(json_get(root, "id")),
-        .kind      = json_cstr(json_get(root, "kind")),
-        .cwd       = cwd && check_cwd(cwd, NULL) == 0 ? cwd : NULL, /* another machine */
-        .env       = (const char *const *)strv_items(&env),
-        .state     = state,
+        .id = new_id ? new_id : json_cstr(json_get(root, "id")),
+        .kind = json_cstr(json_get(root, "kind")),
+        .cwd = cwd && check_cwd(cwd, NULL) == 0 ? cwd : NULL, /* another machine */
+        .env = (const char *const *)strv_items(&env),
+        .state = state,
         .state_len = state_len,
     };
     return rt_session_open(rt, caller, &spec, ret_id, err);
@@ -542,7 +548,11 @@ static void write_session(struct rt_session *rs, struct json_w *w)
     json_w_kstr(w, "id", rs->id);
     json_w_kstr(w, "kind", rs->kind->name);
     json_w_kstr(w, "tenant", rs->tenant);
-    json_w_kstr(w, "state", rs->closing ? "closing" : !s ? "asleep" : s->current ? "running" : "idle");
+    json_w_kstr(w, "state",
+                rs->closing  ? "closing"
+                : !s         ? "asleep"
+                : s->current ? "running"
+                             : "idle");
     write_cwd(rs, w);
     json_w_kstr(w, "createdAt", clock_iso8601(rs->created_ms, iso));
     json_w_kuint(w, "commands", rs->n_commands);
@@ -554,8 +564,8 @@ static void write_session(struct rt_session *rs, struct json_w *w)
         json_w_str(w, *layer);
     json_w_arr_end(w);
     json_w_karr(w, "snapshots");
-    LIST_FOREACH (link, &rs->snapshots)
-        json_w_str(w, list_entry(link, struct rt_snapshot, link)->name);
+    LIST_FOREACH(link, &rs->snapshots)
+    json_w_str(w, list_entry(link, struct rt_snapshot, link)->name);
     json_w_arr_end(w);
     json_w_obj_end(w);
 }
@@ -583,7 +593,8 @@ void rt_session_list(struct rt *rt, struct json_w *w)
 
 static int load_snapshots(struct rt_session *rs, const struct json_node *root)
 {
-    JSON_FOREACH (item, json_get(root, "snapshots")) {
+    JSON_FOREACH(item, json_get(root, "snapshots"))
+    {
         const char *name = json_cstr(json_get(item, "name"));
         auto_free char *state = NULL;
         size_t len;
@@ -609,14 +620,14 @@ static void load_one(const char *id, const char *json, size_t json_len, const ch
     if (!kind || check_new_id(rt, id, NULL) < 0 || add_session(rt, id, kind, &rs, NULL) < 0)
         return;
     const char *tenant = json_cstr(json_get(root, "tenant"));
-    const char *cwd    = json_cstr(json_get(root, "cwd"));
-    rs->tenant         = xstrdup(tenant ? tenant : "default");
-    rs->cwd            = cwd ? xstrdup(cwd) : NULL;
+    const char *cwd = json_cstr(json_get(root, "cwd"));
+    rs->tenant = xstrdup(tenant ? tenant : "default");
+    rs->cwd = cwd ? xstrdup(cwd) : NULL;
     (void)json_i64(json_get(root, "createdMs"), &rs->created_ms);
     (void)read_env(root, &rs->env, NULL);
     (void)load_snapshots(rs, root);
     if (state) {
-        rs->state     = xmemdup(state, state_len);
+        rs->state = xmemdup(state, state_len);
         rs->state_len = state_len;
     }
 }

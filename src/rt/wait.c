@@ -18,9 +18,9 @@
 #include "rt/priv.h"
 
 enum {
-    TIMEOUT_MS    = 60000,
+    TIMEOUT_MS = 60000,
     PORT_EVERY_MS = 25,
-    PORT_TRY_MS   = 1000, /* one attempt to connect */
+    PORT_TRY_MS = 1000, /* one attempt to connect */
 };
 
 struct rt_waiter {
@@ -68,12 +68,12 @@ void rt_wait_cancel(struct rt_waiter *w)
 
 static void tell(void *ctx)
 {
-    struct rt_waiter *w  = ctx;
+    struct rt_waiter *w = ctx;
     auto_free char *line = take_ptr(w->line);
-    size_t len           = w->line_len;
+    size_t len = w->line_len;
     enum rt_wait_end end = w->end;
     void (*cb)(enum rt_wait_end, const char *, size_t, void *) = w->cb;
-    void *cb_ctx                                               = w->ctx;
+    void *cb_ctx = w->ctx;
     rt_wait_cancel(w);
     cb(end, line, len, cb_ctx);
 }
@@ -88,8 +88,8 @@ static void finish(struct rt_waiter *w, enum rt_wait_end end, const char *line, 
     ev_timer_stop(&w->again);
     ev_fd_close(&w->watch);
     own_close_fd(&w->fd);
-    w->end      = end;
-    w->line     = line ? xmemdup(line, len) : NULL;
+    w->end = end;
+    w->line = line ? xmemdup(line, len) : NULL;
     w->line_len = line ? len : 0;
     ev_defer(w->rt->ev, tell, w);
 }
@@ -160,8 +160,8 @@ static void on_connected(void *ctx, unsigned events)
 {
     (void)events;
     struct rt_waiter *w = ctx;
-    int error           = 0;
-    socklen_t len       = sizeof(error);
+    int error = 0;
+    socklen_t len = sizeof(error);
     (void)getsockopt(w->fd, SOL_SOCKET, SO_ERROR, &error, &len);
     if (error == 0) {
         finish(w, RT_WAIT_MET, NULL, 0);
@@ -184,7 +184,8 @@ static void try_port(void *ctx)
     int rc = connect(w->fd, (const struct sockaddr *)&w->addr, w->addr_len);
     if (rc == 0) {
         finish(w, RT_WAIT_MET, NULL, 0);
-    } else if (errno == EINPROGRESS && ev_fd_init(w->rt->ev, &w->watch, w->fd, on_connected, w) == 0) {
+    } else if (errno == EINPROGRESS &&
+               ev_fd_init(w->rt->ev, &w->watch, w->fd, on_connected, w) == 0) {
         ev_fd_start(&w->watch, EV_WRITE);
         ev_timer_start(&w->again, PORT_TRY_MS);
     } else {
@@ -198,7 +199,8 @@ static int start_port(struct rt_waiter *w, const struct rt_wait *wait, struct er
         return err_set(err, ERR_INVALID, "port: expected 1-65535");
     char port[8];
     (void)snprintf(port, sizeof(port), "%u", wait->port);
-    struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
+    struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+                             .ai_socktype = SOCK_STREAM};
     struct addrinfo *found;
     const char *host = wait->host ? wait->host : "127.0.0.1";
     if (getaddrinfo(host, port, &hints, &found) != 0)
@@ -248,13 +250,14 @@ int rt_wait(struct rt *rt, const struct rt_wait *wait, struct rt_waiter **ret_w,
         return err_set(err, ERR_INVALID, "timeoutMs: expected a positive number, not %lld",
                        (long long)wait->timeout_ms);
     struct rt_waiter *w = xnew(struct rt_waiter);
-    w->rt               = rt;
-    w->c                = command_ref(rc->c);
-    w->what             = wait->what;
-    w->cb               = wait->cb;
-    w->ctx              = wait->ctx;
-    w->fd               = -1;
-    w->observer = (struct rt_observer){.on_output = on_output, .on_final = on_final, .on_quiet = on_quiet};
+    w->rt = rt;
+    w->c = command_ref(rc->c);
+    w->what = wait->what;
+    w->cb = wait->cb;
+    w->ctx = wait->ctx;
+    w->fd = -1;
+    w->observer =
+        (struct rt_observer){.on_output = on_output, .on_final = on_final, .on_quiet = on_quiet};
     rt_observe(rc, &w->observer);
     ev_timer_init(rt->ev, &w->timeout, on_timeout, w);
     ev_timer_start(&w->timeout, (uint64_t)(wait->timeout_ms ? wait->timeout_ms : TIMEOUT_MS));

@@ -18,16 +18,16 @@
 #include "session/session.h"
 
 static const char *const state_names[] = {
-    [COMMAND_QUEUED]         = "queued",
+    [COMMAND_QUEUED] = "queued",
     [COMMAND_NEEDS_APPROVAL] = "needs_approval",
-    [COMMAND_RUNNING]        = "running",
-    [COMMAND_EXITED]         = "exited",
-    [COMMAND_SIGNALED]       = "signaled",
-    [COMMAND_TIMED_OUT]      = "timed_out",
-    [COMMAND_CANCELLED]      = "cancelled",
-    [COMMAND_DENIED]         = "denied",
-    [COMMAND_SESSION_LOST]   = "session_lost",
-    [COMMAND_SPAWN_FAILED]   = "spawn_failed",
+    [COMMAND_RUNNING] = "running",
+    [COMMAND_EXITED] = "exited",
+    [COMMAND_SIGNALED] = "signaled",
+    [COMMAND_TIMED_OUT] = "timed_out",
+    [COMMAND_CANCELLED] = "cancelled",
+    [COMMAND_DENIED] = "denied",
+    [COMMAND_SESSION_LOST] = "session_lost",
+    [COMMAND_SPAWN_FAILED] = "spawn_failed",
 };
 enum { N_STATES = sizeof(state_names) / sizeof(state_names[0]) };
 
@@ -100,27 +100,27 @@ struct command *command_new(const struct command_spec *spec)
 {
     struct command *c = xnew(struct command);
     rand_id(c->id, sizeof(c->id), "c_");
-    c->state      = COMMAND_QUEUED;
+    c->state = COMMAND_QUEUED;
     c->background = spec->background;
-    c->pty        = spec->pty;
-    c->rows       = spec->rows;
-    c->cols       = spec->cols;
+    c->pty = spec->pty;
+    c->rows = spec->rows;
+    c->cols = spec->cols;
     c->stdin_open = spec->stdin_open;
-    c->text       = xstrndup(spec->text ? spec->text : "", spec->text_len);
-    c->text_len   = spec->text_len;
-    c->cwd        = spec->cwd ? xstrdup(spec->cwd) : NULL;
+    c->text = xstrndup(spec->text ? spec->text : "", spec->text_len);
+    c->text_len = spec->text_len;
+    c->cwd = spec->cwd ? xstrdup(spec->cwd) : NULL;
     strv_init(&c->env, 2 * COMMAND_ENV_MAX);
     if (spec->env)
         (void)strv_push_all(&c->env, spec->env); /* its size was checked */
     if (spec->stdin_len) {
         c->stdin_data = xmemdup(spec->stdin_data, spec->stdin_len);
-        c->stdin_len  = spec->stdin_len;
+        c->stdin_len = spec->stdin_len;
     }
     c->timeout_ms = spec->timeout_ms;
-    c->grace_ms   = spec->grace_ms ? spec->grace_ms : COMMAND_GRACE_DEFAULT;
-    c->queued_ms  = clock_wall_ms();
-    c->usage      = (struct command_usage){-1, -1, -1, -1};
-    c->refs       = 1;
+    c->grace_ms = spec->grace_ms ? spec->grace_ms : COMMAND_GRACE_DEFAULT;
+    c->queued_ms = clock_wall_ms();
+    c->usage = (struct command_usage){-1, -1, -1, -1};
+    c->refs = 1;
     list_init(&c->link);
     return c;
 }
@@ -153,7 +153,7 @@ void command_started(struct command *c)
 {
     if (c->state != COMMAND_QUEUED)
         return;
-    c->state      = COMMAND_RUNNING;
+    c->state = COMMAND_RUNNING;
     c->started_ms = clock_wall_ms();
     c->started_ns = (uint64_t)clock_mono_ns();
 }
@@ -170,10 +170,10 @@ void command_finish(struct command *c, enum command_state state, int exit_code, 
     assert(command_state_is_final(state));
     if (command_state_is_final(c->state))
         return;
-    c->state     = state;
+    c->state = state;
     c->exit_code = exit_code;
-    c->signal    = signal;
-    c->ended_ns  = (uint64_t)clock_mono_ns();
+    c->signal = signal;
+    c->ended_ns = (uint64_t)clock_mono_ns();
     if (!c->started_ns) /* it never ran */
         c->started_ns = c->ended_ns;
     ev_timer_stop(&c->timer);

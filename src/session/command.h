@@ -30,12 +30,12 @@ struct err;
 struct session;
 
 enum {
-    COMMAND_ID_MAX          = 32,
-    COMMAND_TEXT_MAX        = 1024 * 1024, /* bytes; the declared maximum of promise 1 */
-    COMMAND_TIMEOUT_DEFAULT = 120000,      /* ms */
-    COMMAND_TIMEOUT_MAX     = 120000,      /* ms */
-    COMMAND_ENV_MAX         = 1024 * 1024,
-    COMMAND_GRACE_DEFAULT   = 1000,        /* ms between INT, TERM and KILL */
+    COMMAND_ID_MAX = 32,
+    COMMAND_TEXT_MAX = 1024 * 1024,   /* bytes; the declared maximum of promise 1 */
+    COMMAND_TIMEOUT_DEFAULT = 120000, /* ms */
+    COMMAND_TIMEOUT_MAX = 120000,     /* ms */
+    COMMAND_ENV_MAX = 1024 * 1024,
+    COMMAND_GRACE_DEFAULT = 1000, /* ms between INT, TERM and KILL */
 };
 
 enum command_state {
@@ -91,7 +91,7 @@ struct command {
 
     char *text;
     size_t text_len;
-    char *cwd;  /* requested, can be NULL */
+    char *cwd;       /* requested, can be NULL */
     struct strv env; /* requested */
     char *stdin_data;
     size_t stdin_len;
@@ -101,8 +101,8 @@ struct command {
     bool timeout_clamped; /* asked for more than the maximum */
 
     struct capture_log *log;
-    int64_t queued_ms;  /* wall clock */
-    int64_t started_ms; /* wall clock, 0 before */
+    int64_t queued_ms;             /* wall clock */
+    int64_t started_ms;            /* wall clock, 0 before */
     uint64_t started_ns, ended_ns; /* monotonic */
 
     /* The result; valid in a final state. */
@@ -137,7 +137,7 @@ struct command {
     int stop_stage;                /* enum session_stop_stage */
     enum command_state stop_state; /* the final state a stop leads to */
     struct ev_timer timer;         /* time limit, then the ladder's */
-    void *kind_data; /* of the session's kind, e.g. its channels */
+    void *kind_data;               /* of the session's kind, e.g. its channels */
 };
 
 /* Checks a spec: ERR_INVALID naming the field and what was expected, ERR_LIMIT. */

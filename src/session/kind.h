@@ -54,10 +54,10 @@ struct session_kind {
 /* How a kind reports the end of a command. */
 struct session_outcome {
     int exit_code;
-    int signal;  /* 0: none */
-    bool lost;   /* the shell vanished and the command has no exit code */
+    int signal;        /* 0: none */
+    bool lost;         /* the shell vanished and the command has no exit code */
     bool spawn_failed; /* it never ran */
-    bool killed; /* the ladder ended it and nothing of it is left */
+    bool killed;       /* the ladder ended it and nothing of it is left */
 };
 
 void session_kind_done(struct command *c, const struct session_outcome *outcome);

@@ -23,14 +23,14 @@ static void pump(struct session *s)
         list_remove(&c->link);
         s->n_queued--;
         s->current = c; /* the queue's reference goes with it */
-        s->ready   = false;
+        s->ready = false;
 
         struct err err = {0};
-        int rc         = s->kind->start(s, c, &err);
+        int rc = s->kind->start(s, c, &err);
         if (rc < 0) {
             s->current = NULL;
-            s->ready   = true;
-            c->why     = xstrdup(err.text);
+            s->ready = true;
+            c->why = xstrdup(err.text);
             command_finish(c, COMMAND_SPAWN_FAILED, 126, 0);
             command_quiet(c);
             command_unref(c);
@@ -50,11 +50,11 @@ int session_open(struct ev *ev, const struct session_kind *kind, const struct se
                        spec->id);
     struct session *s = xnew(struct session);
     memcpy(s->id, spec->id, strlen(spec->id) + 1);
-    s->kind      = kind;
-    s->ev        = ev;
-    s->cwd       = spec->cwd ? xstrdup(spec->cwd) : NULL;
+    s->kind = kind;
+    s->ev = ev;
+    s->cwd = spec->cwd ? xstrdup(spec->cwd) : NULL;
     strv_init(&s->env, 2 * COMMAND_ENV_MAX);
-    s->run_dir   = xstrdup(spec->run_dir);
+    s->run_dir = xstrdup(spec->run_dir);
     s->spill_dir = spec->spill_dir;
     s->queue_max = spec->queue_max ? spec->queue_max : SESSION_QUEUE_MAX;
 
@@ -65,7 +65,7 @@ int session_open(struct ev *ev, const struct session_kind *kind, const struct se
     list_init(&s->queue);
     list_init(&s->background);
     if (spec->state) {
-        s->state     = xmemdup(spec->state, spec->state_len);
+        s->state = xmemdup(spec->state, spec->state_len);
         s->state_len = spec->state_len;
     }
     s->last_used_ns = (uint64_t)clock_mono_ns();
@@ -87,8 +87,8 @@ int session_open(struct ev *ev, const struct session_kind *kind, const struct se
 static struct capture_log *new_log(const struct session *s, const struct command *c)
 {
     struct capture_options o = CAPTURE_OPTIONS_INIT;
-    o.spill_dir              = s->spill_dir;
-    o.spill_name             = c->id;
+    o.spill_dir = s->spill_dir;
+    o.spill_name = c->id;
     return capture_log_new(&o);
 }
 
@@ -102,7 +102,7 @@ static void set_timeout(struct command *c, const struct session *s)
     if (c->timeout_ms == 0)
         c->timeout_ms = s->timeout_default_ms;
     if (c->timeout_ms > s->timeout_max_ms) {
-        c->timeout_ms      = s->timeout_max_ms;
+        c->timeout_ms = s->timeout_max_ms;
         c->timeout_clamped = true;
     }
 }
@@ -113,7 +113,7 @@ static int submit_background(struct session *s, struct command *c, struct err *e
         return err_set(err, ERR_BUSY, "session '%s' has %zu background commands, the maximum",
                        s->id, s->n_background);
     c->session = s;
-    c->log     = new_log(s, c);
+    c->log = new_log(s, c);
     list_add_tail(&s->background, &command_ref(c)->link);
     s->n_background++;
     int rc = s->kind->start_background(s, c, err);
@@ -141,7 +141,7 @@ int session_submit(struct session *s, struct command *c, struct err *err)
         return err_set(err, ERR_BUSY, "session '%s' has %zu commands waiting, the maximum", s->id,
                        s->n_queued);
     c->session = s;
-    c->log     = new_log(s, c);
+    c->log = new_log(s, c);
     list_add_tail(&s->queue, &command_ref(c)->link);
     s->n_queued++;
     pump(s);
@@ -255,7 +255,8 @@ static void abandon(struct command *c)
     if (c->kind_data && c->session)
         c->session->kind->forget(c);
     c->session = NULL;
-    command_finish(c, c->stop_stage ? c->stop_state : COMMAND_CANCELLED, c->timed_out ? 124 : 137, 9);
+    command_finish(c, c->stop_stage ? c->stop_state : COMMAND_CANCELLED, c->timed_out ? 124 : 137,
+                   9);
     command_quiet(c);
     command_unref(c);
 }
@@ -265,7 +266,7 @@ static void abandon_all(struct session *s)
     cancel_queue(s);
     if (s->current) {
         struct command *c = s->current;
-        s->current        = NULL;
+        s->current = NULL;
         abandon(c);
     }
     while (!list_empty(&s->background)) {
@@ -341,7 +342,7 @@ void session_kind_state(struct session *s, const char *state, size_t len)
         return;
     char *copy = xmemdup(state, len);
     free(s->state);
-    s->state     = copy;
+    s->state = copy;
     s->state_len = len;
     if (s->events.on_state)
         s->events.on_state(s, s->events.ctx);

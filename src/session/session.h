@@ -27,8 +27,8 @@ struct buf;
 struct session_kind;
 
 enum {
-    SESSION_ID_MAX         = 65, /* with the NUL; base/path.h says which bytes */
-    SESSION_QUEUE_MAX      = 64,
+    SESSION_ID_MAX = 65, /* with the NUL; base/path.h says which bytes */
+    SESSION_QUEUE_MAX = 64,
     SESSION_BACKGROUND_MAX = 256,
 };
 
@@ -38,9 +38,9 @@ struct session_spec {
     const char *const *env; /* added to the allow-listed environment; may be NULL */
     const char *state;      /* a saved state to start from; may be NULL */
     size_t state_len;
-    const char *run_dir;   /* where the kind may put short-lived files (FIFOs) */
-    int spill_dir;         /* directory for large output, borrowed; -1: memory only */
-    size_t queue_max;      /* 0: SESSION_QUEUE_MAX */
+    const char *run_dir; /* where the kind may put short-lived files (FIFOs) */
+    int spill_dir;       /* directory for large output, borrowed; -1: memory only */
+    size_t queue_max;    /* 0: SESSION_QUEUE_MAX */
     int64_t timeout_default_ms, timeout_max_ms; /* 0: COMMAND_TIMEOUT_... */
 };
 
@@ -71,7 +71,7 @@ struct session {
     size_t n_background;
     char *state; /* the last saved state, can be NULL */
     size_t state_len;
-    bool ready;   /* the kind takes the next foreground command */
+    bool ready; /* the kind takes the next foreground command */
     bool closing;
     uint64_t last_used_ns; /* monotonic, for the idle limit */
     struct session_events events;
