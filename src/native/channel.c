@@ -33,15 +33,54 @@ bool native_read(struct native *n, int fd, struct command *c, int stream, bool *
     return false;
 }
 
+/* One read of a pipe into p: bytes, 0 when there is nothing. */
+static size_t read_into(struct channel *ch, char *p, size_t room)
+{
+    ssize_t got;
+    do {
+        got = read(ch->rd, p, room);
+    } while (got < 0 && errno == EINTR);
+    if (got == 65536)
+        (void)fcntl(ch->rd, F_SETPIPE_SZ, PIPE_BIG); /* only a matter of speed */
+    return got > 0 ? (size_t)got : 0;
+}
+
+/* One read of both pipes; whether there was anything. */
+static bool read_both(struct shell *sh, struct command *c, int first)
+{
+    struct native *n = sh->n;
+    enum { HALF = IO_CHUNK / 2 };
+    struct order_bytes bytes[2] = {
+        {n->io,        read_into(&sh->out, n->io,        HALF)},
+        {n->io + HALF, read_into(&sh->err, n->io + HALF, HALF)}
+    };
+    if (!bytes[0].len && !bytes[1].len)
+        return false;
+    order_collect(&n->order);
+    if (c && bytes[0].len && bytes[1].len)
+        order_emit(sh, c, bytes, first);
+    else if (c)
+        command_output(c, bytes[0].len ? CAPTURE_STDOUT : CAPTURE_STDERR,
+                       bytes[0].len ? bytes[0].p : bytes[1].p, bytes[0].len + bytes[1].len);
+    sh->n_runs = 0;
+    return true;
+}
+
 static void on_output(void *ctx, unsigned events)
 {
     (void)events;
     struct channel *ch = ctx;
-    struct command *c = ch->shell->session ? ch->shell->session->current : NULL;
-    bool end = false;
+    struct shell *sh = ch->shell;
+    struct command *c = sh->session ? sh->session->current : NULL;
     for (int i = 0; i < READS_PER_TURN; i++)
-        if (!native_read(ch->shell->n, ch->rd, c, ch->stream, &end))
+        if (!read_both(sh, c, ch->stream))
             break;
+}
+
+void channels_drain(struct shell *sh, struct command *c)
+{
+    while (read_both(sh, c, CAPTURE_STDOUT))
+        ;
 }
 
 static int open_reader(struct channel *ch, struct err *err)
@@ -64,6 +103,7 @@ int channel_open(struct channel *ch, struct shell *sh, const char *name, int str
     ch->shell = sh;
     ch->name = name;
     ch->stream = stream;
+    ch->wd = -1;
     int rc = open_reader(ch, err);
     if (rc < 0)
         return rc;
@@ -72,30 +112,29 @@ int channel_open(struct channel *ch, struct shell *sh, const char *name, int str
         if (rc < 0)
             return err_set(err, -rc, "watch the pipe '%s/%s'", sh->dir, ch->name);
         ev_fd_start(&ch->watch, EV_READ);
+        auto_free char *path = xasprintf("%s/%s", sh->dir, name);
+        order_watch(&sh->n->order, ch, path);
     }
     return 0;
 }
 
 void channel_close(struct channel *ch)
 {
+    if (ch->shell)
+        order_unwatch(&ch->shell->n->order, ch);
     ev_fd_close(&ch->watch);
     own_close_fd(&ch->rd);
     own_close_fd(&ch->keep);
-}
-
-bool channel_drain(struct channel *ch, struct command *c)
-{
-    bool end = false;
-    while (native_read(ch->shell->n, ch->rd, c, ch->stream, &end))
-        ;
-    return !end;
 }
 
 bool channel_is_held(struct channel *ch, struct command *c)
 {
     /* Without our own end, the end of file tells that nobody else has one. */
     own_close_fd(&ch->keep);
-    bool held = channel_drain(ch, c);
+    bool end = false;
+    while (native_read(ch->shell->n, ch->rd, c, ch->stream, &end))
+        ;
+    bool held = !end;
     ch->keep = openat(ch->shell->dirfd, ch->name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     /* The file is gone or replaced: treat it as held, a new pipe is made. */
     return held || ch->keep < 0;
@@ -148,6 +187,7 @@ void tails_free(struct list *tails)
 int channel_hand_over(struct channel *ch, struct command *c, struct list *tails, struct err *err)
 {
     struct shell *sh = ch->shell;
+    order_unwatch(&sh->n->order, ch);
     ev_fd_close(&ch->watch);
     own_close_fd(&ch->keep);
     (void)unlinkat(sh->dirfd, ch->name, 0); /* gone already: the same to us */

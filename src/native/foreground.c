@@ -308,6 +308,7 @@ static void complete(struct shell *sh, bool out_is_held, bool err_is_held)
 static void drain(struct shell *sh)
 {
     struct command *c = sh->session->current;
+    channels_drain(sh, c);
     bool out = channel_is_held(&sh->out, c);
     bool err = channel_is_held(&sh->err, c);
     if ((!out && !err) || sh->rounds++ >= DRAIN_ROUNDS) {

@@ -271,6 +271,7 @@ int native_new(struct ev *ev, const struct native_options *options, struct nativ
     n->pool_size = options->pool_size < POOL_MAX ? options->pool_size : POOL_MAX;
     n->io = xmalloc(IO_CHUNK);
     n->bash = options->bash ? xstrdup(options->bash) : find_bash();
+    order_init(&n->order);
     list_init(&n->pool);
     strv_init(&n->base_env, 2 * COMMAND_ENV_MAX);
     native_base_env(&n->base_env);
@@ -309,6 +310,7 @@ void native_free(struct native *n)
     if (n->zygote)
         proc_zygote_free(n->zygote);
     strv_done(&n->base_env);
+    order_done(&n->order);
     free(n->io);
     free(n->bash);
     free(n->run_dir);

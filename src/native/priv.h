@@ -41,6 +41,8 @@ enum {
     CHECK_DIR_MS = 1000,
     START_LIMIT_MS = 20000,
     POOL_MAX = 16,
+    ORDER_BUCKETS = 1024,
+    ORDER_RUNS_MAX = 128,
     SHELL_DIR_LEN = 12,
 };
 
@@ -61,6 +63,19 @@ struct channel {
     int keep;         /* our own write end: without it poll would tell of a hang-up for ever */
     struct ev_fd watch;
     struct shell *shell;
+    int wd; /* of inotify; -1: not watched */
+    struct channel *next_watched;
+};
+
+/* Who wrote first, for all shells of the engine. */
+struct order {
+    int fd; /* -1: not to be had */
+    struct channel *watched[ORDER_BUCKETS];
+};
+
+struct order_bytes {
+    const char *p;
+    size_t len;
 };
 
 /* A pipe that is still held after its command has ended. */
@@ -109,6 +124,8 @@ struct shell {
     int shell_children; /* see proc_children_open(); -1 */
     int box_children;
     struct channel out, err, report;
+    signed char runs[ORDER_RUNS_MAX]; /* streams in the order of their writes */
+    size_t n_runs;
     struct input input;
     struct buf reports; /* unparsed */
     char nonce[NONCE_LEN + 1];
@@ -165,6 +182,7 @@ struct native {
     size_t n_pool;
     struct ev_timer refill;
     char *io; /* IO_CHUNK bytes, for whoever reads now */
+    struct order order;
     struct strv base_env;
 };
 
@@ -202,14 +220,25 @@ bool native_read(struct native *n, int fd, struct command *c, int stream, bool *
 int channel_open(struct channel *ch, struct shell *sh, const char *name, int stream,
                  struct err *err);
 void channel_close(struct channel *ch);
-/* Reads what is there into the command; false once nobody else holds the pipe. */
-bool channel_drain(struct channel *ch, struct command *c);
+/* Reads what is there from both pipes into the command, in the order in which it was written. */
+void channels_drain(struct shell *sh, struct command *c);
+/* Whether anybody else holds the pipe; what it still had goes to the command. */
 bool channel_is_held(struct channel *ch, struct command *c);
 /* The pipe stays with the command that others hold it for; a new one takes its place. */
 int channel_hand_over(struct channel *ch, struct command *c, struct list *tails, struct err *err);
 void tail_new(struct native *n, struct command *c, int stream, int fd, struct list *tails);
 void tail_free(struct tail *t);
 void tails_free(struct list *tails);
+
+/* order.c */
+void order_init(struct order *o);
+void order_done(struct order *o);
+void order_watch(struct order *o, struct channel *ch, const char *path);
+void order_unwatch(struct order *o, struct channel *ch);
+/* Takes note of all writes so far. */
+void order_collect(struct order *o);
+/* Gives bytes of both streams ([0]: stdout) to the command in order; first: what was seen first. */
+void order_emit(struct shell *sh, struct command *c, const struct order_bytes bytes[2], int first);
 
 /* input.c */
 void input_init(struct input *in, struct native *n);
