@@ -155,10 +155,12 @@ static bool reap(struct box *box)
         pid_t pid = wait4(-1, &status, WNOHANG, &usage);
         if (pid == 0)
             return true;
-        if (pid > 0)
+        if (pid > 0) {
+            sandbox_killer_forget(&box->killer, pid);
             tell_exited(box, pid, status, &usage);
-        else if (errno != EINTR)
+        } else if (errno != EINTR) {
             return false;
+        }
     }
 }
 

@@ -5,7 +5,10 @@
  * The caller is a child subreaper: what a dying process leaves behind becomes its
  * child, so nothing can get away by detaching itself. The caller has to reap, and
  * to make passes until wait(2) says that there are no children. One pass need not
- * find everything, since processes can fork while it looks.
+ * find everything, since processes fork and end while it looks; but whatever it
+ * misses is a child of the caller soon. So a process that was killed once need not
+ * be looked at again, which is what makes the passes fast enough to win against
+ * processes that do nothing but fork.
  *
  * Processes are signalled by number. One that was read may end and be reaped
  * before it is killed, but the kernel hands numbers out in turn, so the number is
@@ -26,21 +29,22 @@ typedef bool (*sandbox_keep_fn)(pid_t child, void *ctx);
 /* The state between passes. Zeroed: none was made yet. */
 struct sandbox_killer {
     struct sandbox_pids pids; /* scratch */
-    int64_t next_ns;          /* when the next pass may be made */
+    uint64_t *killed;         /* a bit for each number; see sandbox_killer_forget() */
+    size_t n_words;
+    unsigned n_passes;
+    int64_t next_ns; /* when the next pass may be made */
     int64_t pause_ns;
 };
 
 /*
- * Kills the children of the caller for which `keep` (may be NULL) is false, and all their
- * descendants. Returns how many processes it found, those already dying included.
- */
-size_t sandbox_kill_pass(struct sandbox_pids *pids, sandbox_keep_fn keep, void *ctx);
-
-/*
- * Makes a pass if it is time for one. Passes are paced, to let those that were killed die. Returns
- * whether that pass found nothing any more.
+ * Makes a pass if it is time for one: kills the children of the caller for which `keep` (may be
+ * NULL) is false, and their descendants. Passes that find nothing new are paced, to let those that
+ * were killed die. Returns whether no such child is left.
  */
 bool sandbox_killer_run(struct sandbox_killer *killer, sandbox_keep_fn keep, void *ctx);
+
+/* To be told of every process that the caller reaps: its number may come again. */
+void sandbox_killer_forget(struct sandbox_killer *killer, pid_t pid);
 
 /* Milliseconds until the next pass may be made, for poll(2). */
 int sandbox_killer_wait_ms(const struct sandbox_killer *killer);

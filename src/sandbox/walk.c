@@ -85,7 +85,7 @@ static void read_children_of_threads(struct sandbox_pids *pids, const char *task
     (void)closedir(dir);
 }
 
-void sandbox_walk_children(struct sandbox_pids *pids, pid_t pid)
+static void read_children_of(struct sandbox_pids *pids, pid_t pid)
 {
     char path[64];
     (void)snprintf(path, sizeof(path), "/proc/%d/task", pid);
@@ -172,19 +172,31 @@ static bool kernel_lists_children(void)
     return known > 0;
 }
 
+void sandbox_walk_children(struct sandbox_pids *pids, pid_t pid, enum sandbox_walk_way way)
+{
+    if (way == SANDBOX_WALK_FAST && kernel_lists_children()) {
+        read_children_of(pids, pid);
+        return;
+    }
+    struct scan scan = {0};
+    scan_proc(&scan);
+    add_scanned_children(&scan, pids, pid);
+    free(scan.items);
+}
+
 void sandbox_walk(struct sandbox_pids *pids, size_t from, enum sandbox_walk_way way,
                   sandbox_visit_fn visit, void *ctx)
 {
     struct scan scan = {0};
     bool fast = way == SANDBOX_WALK_FAST && kernel_lists_children();
-    if (!fast)
+    if (!fast && from < pids->n_items)
         scan_proc(&scan);
     for (size_t i = from; i < pids->n_items; i++) {
         pid_t pid = pids->items[i];
         if (visit)
             visit(pid, ctx);
         if (fast)
-            sandbox_walk_children(pids, pid);
+            read_children_of(pids, pid);
         else
             add_scanned_children(&scan, pids, pid);
     }

@@ -32,7 +32,7 @@ enum sandbox_walk_way {
 void sandbox_pids_add(struct sandbox_pids *pids, pid_t pid);
 
 /* Appends the children of pid. */
-void sandbox_walk_children(struct sandbox_pids *pids, pid_t pid);
+void sandbox_walk_children(struct sandbox_pids *pids, pid_t pid, enum sandbox_walk_way way);
 
 /*
  * Takes items[from] and all after it as roots and appends their descendants, parents before

@@ -148,10 +148,12 @@ static bool reap(struct zygote *z)
         pid_t pid = waitpid(-1, &status, WNOHANG);
         if (pid == 0)
             return true;
-        if (pid > 0)
+        if (pid > 0) {
+            sandbox_killer_forget(&z->killer, pid);
             note_end(z, pid, status);
-        else if (errno != EINTR)
+        } else if (errno != EINTR) {
             return false;
+        }
     }
 }
 
