@@ -430,12 +430,16 @@ TEST(many_requests_at_once_are_answered_in_order)
     fixture_free(f);
 }
 
+/* 0 if it may not be looked at: the helpers hide themselves from other processes of their user. */
 static int count_fds(pid_t pid)
 {
     char path[64];
     (void)snprintf(path, sizeof(path), "/proc/%d/fd", pid);
     DIR *dir = opendir(path);
-    CHECK(dir);
+    if (!dir) {
+        CHECK_INT(errno, EACCES);
+        return 0;
+    }
     int n = 0;
     while (readdir(dir))
         n++;
@@ -481,6 +485,13 @@ TEST(the_helpers_hold_nothing_and_tell_nothing)
     CHECK_INT(run_sh(f, "true", &out), 0);
     struct stat st;
     CHECK_INT(fstat(leak[0], &st), 0);
+    if (geteuid() != 0) {
+        CHECK_INT(proc_holds_file(proc_box_pid(f->box), st.st_dev, st.st_ino), -EACCES);
+        (void)close(leak[0]);
+        (void)close(leak[1]);
+        fixture_free(f);
+        SKIP("the right to look into processes that hide themselves");
+    }
     pid_t pids[] = {proc_zygote_pid(f->zygote), proc_box_pid(f->box)};
     for (size_t i = 0; i < 2; i++) {
         CHECK_INT(proc_holds_file(pids[i], st.st_dev, st.st_ino), 0);
