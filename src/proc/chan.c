@@ -25,6 +25,13 @@ static void free_item(struct chan_item *item)
     free(item);
 }
 
+/* Whether the socket may take the message later: it is full, or too much is under way altogether.
+ */
+static bool is_passing(int rc)
+{
+    return rc == -EAGAIN || rc == -ETOOMANYREFS || rc == -ENOBUFS || rc == -ENOMEM;
+}
+
 static int queue_msg(struct chan *chan, const struct sandbox_msg *msg, const int *fds, size_t n_fds)
 {
     struct chan_item *item = xnew(struct chan_item);
@@ -50,7 +57,7 @@ static void send_queued(struct chan *chan)
         struct chan_item *item = list_entry(link, struct chan_item, link);
         int rc =
             sandbox_msg_send(chan->sock, &item->msg, item->fds.fds, item->fds.n_fds, MSG_DONTWAIT);
-        if (rc == -EAGAIN)
+        if (is_passing(rc))
             return;
         free_item(item); /* any other failure is the end, which reading tells */
     }
@@ -103,7 +110,7 @@ int chan_send(struct chan *chan, struct sandbox_msg *msg, const int *fds, size_t
     if (!list_empty(&chan->queue))
         return queue_msg(chan, msg, fds, n_fds);
     int rc = sandbox_msg_send(chan->sock, msg, fds, n_fds, MSG_DONTWAIT);
-    if (rc == -EAGAIN)
+    if (is_passing(rc))
         return queue_msg(chan, msg, fds, n_fds);
     return rc == -EPIPE || rc == -ECONNRESET ? 0 : rc; /* reading tells the end */
 }

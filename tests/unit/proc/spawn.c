@@ -408,6 +408,7 @@ TEST(many_requests_at_once_are_answered_in_order)
 {
     enum { N = 400 };
     struct fixture *f = fixture_new();
+    auto_buf struct buf out = BUF_INIT(OUTPUT_MAX);
     const char *argv[] = {"true", NULL};
     struct proc_spec spec = {.path = "/bin/true", .argv = argv, .umask = -1};
     int fds[2];
@@ -417,10 +418,15 @@ TEST(many_requests_at_once_are_answered_in_order)
     };
     spec.fds = keep;
     spec.n_fds = 1;
+    CHECK_INT(run_sh(f, "true", &out), 0);
+    f->n_exited = 0;
+    CHECK_INT(kill(proc_box_pid(f->box), SIGSTOP), 0);
     struct err err;
     for (uint32_t i = 0; i < N; i++) /* more than the socket takes: some are queued */
         CHECK_INT(proc_box_spawn(f->box, &spec, i, &err), 0);
     (void)close(fds[1]);
+    memset(f->told, 0, sizeof(f->told));
+    CHECK_INT(kill(proc_box_pid(f->box), SIGCONT), 0);
     fixture_wait(f, &f->n_exited, N);
     for (uint32_t i = 0; i < N; i++)
         CHECK(f->told[i].pid > 0 && f->told[i].exited && f->told[i].exit.status == 0);
