@@ -383,6 +383,8 @@ int background_start(struct session *s, struct command *c, struct err *err)
     ev_timer_init(sh->n->ev, &b->timer, settle, b);
     list_add_tail(&sh->background, &b->link);
     c->kind_data = b;
+    const char *cwd = c->cwd ? c->cwd : s->cwd;
+    c->result_cwd = cwd ? xstrdup(cwd) : NULL;
     int rc = launch(b, err);
     if (rc < 0) {
         background_free(b);
