@@ -35,7 +35,8 @@ enum {
     COMMAND_TIMEOUT_DEFAULT = 120000, /* ms */
     COMMAND_TIMEOUT_MAX = 120000,     /* ms */
     COMMAND_ENV_MAX = 1024 * 1024,
-    COMMAND_GRACE_DEFAULT = 1000, /* ms between INT, TERM and KILL */
+    COMMAND_BACKGROUND_MAX = 24 * 3600 * 1000, /* ms; the default age of a background command */
+    COMMAND_GRACE_DEFAULT = 1000,              /* ms between INT, TERM and KILL */
 };
 
 enum command_state {
@@ -69,7 +70,7 @@ struct command_spec {
     bool background;
     bool pty; /* background only: all three streams are one terminal */
     uint16_t rows, cols;
-    int64_t timeout_ms; /* 0: the default; -1 none (background only) */
+    int64_t timeout_ms; /* 0: the default; -1: none (background only) */
     int64_t grace_ms;   /* 0: the default */
 };
 

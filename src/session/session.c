@@ -94,9 +94,9 @@ static struct capture_log *new_log(const struct session *s, const struct command
 
 static void set_timeout(struct command *c, const struct session *s)
 {
-    if (c->background) { /* a process lives as long as its session unless told otherwise */
+    if (c->background) { /* the limits of foreground commands are not for servers */
         if (c->timeout_ms == 0)
-            c->timeout_ms = -1;
+            c->timeout_ms = COMMAND_BACKGROUND_MAX;
         return;
     }
     if (c->timeout_ms == 0)
