@@ -3,6 +3,7 @@
  * The shortest decimal that reads back as a given double, laid out as ECMAScript's
  * Number::toString does (and RFC 8785 asks for).
  */
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -123,6 +124,7 @@ static size_t lay_out(const struct shortest *s, char ret[JSON_DOUBLE_SIZE])
 
 size_t json_format_double(double value, char ret[JSON_DOUBLE_SIZE])
 {
+    assert(isfinite(value));
     if (value == 0) { /* -0 too, as ECMAScript has it */
         memcpy(ret, "0", 2);
         return 1;

@@ -89,6 +89,11 @@ extern "C" unsigned regex_groups(const struct regex *re)
     return (unsigned)re->re.NumberOfCapturingGroups();
 }
 
+extern "C" unsigned regex_size(const struct regex *re)
+{
+    return (unsigned)re->re.ProgramSize();
+}
+
 extern "C" int regex_search_in(const struct regex *re, const char *text, size_t len,
                                struct regex_span within, struct regex_span *spans, size_t n_spans)
 {

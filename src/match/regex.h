@@ -2,8 +2,9 @@
 /*
  * match/regex - regular expressions in linear time (RE2's syntax).
  *
- * A compiled expression is at most 8 MiB and never backtracks, so neither a pattern
- * nor a text can make a search slow. '^' and '$' are the ends of the text unless
+ * A compiled expression is at most 8 MiB and never backtracks. A search takes time in
+ * proportion to the text; at worst, where its states do not fit the memory, in proportion
+ * to the text times regex_size(). '^' and '$' are the ends of the text unless
  * REGEX_MULTILINE is set. Text need not be valid UTF-8; REGEX_BYTES matches byte by byte.
  *
  * A compiled expression may be used by several threads at a time.
@@ -28,7 +29,7 @@ enum regex_flag {
     REGEX_BYTES = 1 << 5      /* Latin-1: each byte is a character */
 };
 
-enum { REGEX_MEMORY_MAX = 8 * 1024 * 1024, REGEX_PATTERN_MAX = 64 * 1024, REGEX_GROUPS_MAX = 100 };
+enum { REGEX_MEMORY_MAX = 8 * 1024 * 1024, REGEX_PATTERN_MAX = 8 * 1024, REGEX_GROUPS_MAX = 100 };
 
 /* Where a group matched, as offsets into the text; {REGEX_UNSET, REGEX_UNSET} if it did not. */
 struct regex_span {
@@ -45,6 +46,9 @@ int regex_compile(const char *pattern, unsigned flags, struct regex **ret, struc
 
 /* Number of capturing groups, without the whole match. */
 unsigned regex_groups(const struct regex *re);
+
+/* Steps of the compiled program: what a byte of text costs at worst. */
+unsigned regex_size(const struct regex *re);
 
 /*
  * Looks for the first match: 1 and its ends (either may be NULL), 0 if there is none,

@@ -91,7 +91,22 @@ static void next_line(struct scan *scan, size_t len)
     scan->was_reported = false;
 }
 
-/* Adds a piece of a line without its end; looks at each window that becomes full. */
+/* A full window of a line that is known to go on: looks at it, then makes room. */
+static int leave_window(struct scan *scan, struct scan_hit *ret_hit)
+{
+    struct view view = kept_view(scan);
+    view.is_full = true;
+    int rc = try_view(scan, view, ret_hit);
+    if (rc != 0)
+        return rc;
+    size_t gone = scan->window - overlap(scan);
+    buf_consume(&scan->line, gone);
+    scan->offset += gone;
+    scan->is_cut = true;
+    return 0;
+}
+
+/* Adds a piece of a line without its end. */
 static int add_piece(struct scan *scan, const char *data, size_t len, struct scan_hit *ret_hit,
                      size_t *ret_used)
 {
@@ -99,22 +114,14 @@ static int add_piece(struct scan *scan, const char *data, size_t len, struct sca
     int rc = 0;
     while (used < len && rc == 0) {
         if (scan->line.len == scan->window) {
-            size_t gone = scan->window - overlap(scan);
-            buf_consume(&scan->line, gone);
-            scan->offset += gone;
-            scan->is_cut = true;
+            rc = leave_window(scan, ret_hit);
+            continue;
         }
         size_t room = scan->window - scan->line.len;
         size_t n = len - used < room ? len - used : room;
         rc = buf_append(&scan->line, data + used, n);
-        if (rc < 0)
-            break;
-        used += n;
-        if (scan->line.len == scan->window) {
-            struct view view = kept_view(scan);
-            view.is_full = true;
-            rc = try_view(scan, view, ret_hit);
-        }
+        if (rc == 0)
+            used += n;
     }
     *ret_used = used;
     return rc;
@@ -202,17 +209,37 @@ static int check_options(const struct scan_options *options, size_t window, stru
     if (window < SCAN_WINDOW_MIN)
         return err_set(err, ERR_INVALID, "a window of %zu bytes, at least %d are needed", window,
                        SCAN_WINDOW_MIN);
+    if (len > SCAN_PATTERN_MAX)
+        return err_set(err, ERR_LIMIT, "the pattern has %zu bytes, at most %d are taken", len,
+                       SCAN_PATTERN_MAX);
     if (options->is_regex)
         return 0;
     if (strchr(options->pattern, '\n'))
-        return err_set(err, ERR_INVALID,
-                       "the text to look for holds a newline, one line at a "
-                       "time is looked at");
+        return err_set(err, ERR_INVALID, "the pattern holds a newline, but lines are looked at");
     if (len > window / 2)
-        return err_set(err, ERR_LIMIT,
-                       "the text to look for has %zu bytes, at most %zu are looked "
-                       "for",
-                       len, window / 2);
+        return err_set(err, ERR_LIMIT, "the pattern has %zu bytes, more than half a window of %zu",
+                       len, window);
+    return 0;
+}
+
+/* The expression, if one is needed at all. */
+static int compile(const struct scan_options *options, struct regex **ret, struct err *err)
+{
+    if (!options->is_regex && !options->icase)
+        return 0;
+    unsigned flags = 0;
+    if (!options->is_regex)
+        flags |= REGEX_LITERAL;
+    if (options->icase)
+        flags |= REGEX_ICASE;
+    auto_regex struct regex *re = NULL;
+    int rc = regex_compile(options->pattern, flags, &re, err);
+    if (rc < 0)
+        return rc;
+    if (regex_size(re) > SCAN_REGEX_MAX)
+        return err_set(err, ERR_LIMIT, "the regular expression '%.200s' is too large to watch for",
+                       options->pattern);
+    *ret = take_ptr(re);
     return 0;
 }
 
@@ -224,13 +251,9 @@ int scan_new(const struct scan_options *options, struct scan **ret, struct err *
         return rc;
 
     struct regex *re = NULL;
-    if (options->is_regex || options->icase) {
-        unsigned flags = (options->is_regex ? 0U : (unsigned)REGEX_LITERAL) |
-                         (options->icase ? (unsigned)REGEX_ICASE : 0U);
-        rc = regex_compile(options->pattern, flags, &re, err);
-        if (rc < 0)
-            return rc;
-    }
+    rc = compile(options, &re, err);
+    if (rc < 0)
+        return rc;
     struct scan *scan = xnew(struct scan);
     scan->re = re;
     scan->text = xstrdup(options->pattern);

@@ -21,7 +21,12 @@
 struct err;
 struct scan;
 
-enum { SCAN_WINDOW_DEFAULT = 64 * 1024, SCAN_WINDOW_MIN = 64 };
+enum {
+    SCAN_WINDOW_DEFAULT = 64 * 1024,
+    SCAN_WINDOW_MIN = 64,
+    SCAN_PATTERN_MAX = 1024, /* bytes */
+    SCAN_REGEX_MAX = 2000    /* regex_size(): a stream must not be able to stop its reader */
+};
 
 struct scan_options {
     const char *pattern;
@@ -38,7 +43,7 @@ struct scan_hit {
     bool is_partial;   /* the line had no end yet */
 };
 
-/* Compiles the pattern; errors as regex_compile() and -ERR_INVALID. */
+/* Compiles the pattern. As regex_compile(), and -ERR_INVALID for options that cannot work. */
 int scan_new(const struct scan_options *options, struct scan **ret, struct err *err);
 
 /*
