@@ -91,6 +91,7 @@ static int adopt(struct shell *sh, struct session *s, struct err *err)
     }
     shell_add_report(sh, &lines, "0");
     sh->phase = SHELL_STARTING;
+    sh->reported = false;
     ev_timer_start(&sh->timer, START_LIMIT_MS);
     return shell_send(sh, &lines, err);
 }

@@ -136,6 +136,7 @@ struct shell {
     bool own_exit_trap;             /* our trap on EXIT was set for it */
     bool own_cwd;                   /* it runs in a directory of its own */
     struct state_facts facts;
+    bool reported;        /* while starting: bash is up, its number may not be known yet */
     bool restored;        /* the next command runs in a restored shell */
     bool exit_seen;       /* the shell's end came while draining */
     bool unwound;         /* a stopped command: the shell is back, its tree may not be */

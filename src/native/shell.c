@@ -100,6 +100,13 @@ static void on_garbage(struct shell *sh)
     shell_give_up(sh, "something answered in the place of the shell's own report");
 }
 
+/* A starting bash is up once it has reported and its number is known, in either order. */
+static void check_up(struct shell *sh)
+{
+    if (sh->phase == SHELL_STARTING && sh->reported && sh->pid)
+        shell_became_idle(sh);
+}
+
 static void on_one_report(struct shell *sh, char *text)
 {
     char *code = strchr(text, ' ');
@@ -113,7 +120,8 @@ static void on_one_report(struct shell *sh, char *text)
         session_kind_cwd(sh->session, cwd);
     switch (sh->phase) {
     case SHELL_STARTING:
-        shell_became_idle(sh);
+        sh->reported = true;
+        check_up(sh);
         break;
     case SHELL_RUNNING:
         foreground_report(sh, code);
@@ -226,6 +234,7 @@ static void on_spawned(void *ctx, uint32_t tag, pid_t pid)
     sh->shell_children = proc_children_open(pid);
     if (sh->box_children < 0)
         sh->box_children = proc_children_open(proc_box_pid(sh->box));
+    check_up(sh);
 }
 
 static void on_failed(void *ctx, uint32_t tag, const char *step, const struct err *err)
@@ -457,6 +466,7 @@ int shell_start(struct shell *sh, const char *state, size_t state_len, const cha
     if (rc < 0)
         return rc;
     sh->phase = SHELL_STARTING;
+    sh->reported = false;
     sh->last_code = 0;
     sh->facts = (struct state_facts){.has_definitions = state != NULL};
     ev_timer_start(&sh->timer, START_LIMIT_MS);
