@@ -68,13 +68,31 @@ static void store_result(struct rt_command *rc)
         rc->storage_error = xstrdup(err.code ? err.text : err_describe(rc2));
 }
 
+/* Survivors may still write into the log: what they add to it is no part of the result. */
+static void fix_result(struct rt_command *rc)
+{
+    const struct command *c = rc->c;
+    if (!c->n_survivors && !c->open_tails && !c->background)
+        return;
+    buf_init(&rc->fixed, RT_RESULT_MAX);
+    struct json_w w;
+    json_w_init(&w, &rc->fixed);
+    rt_result_write(rc, &w);
+    if (json_w_finish(&w) < 0)
+        buf_done(&rc->fixed);
+    rc->fixed_bytes = capture_log_bytes(c->log, CAPTURE_OUTPUT);
+}
+
 /* The oldest finished commands make room for new ones; what is stored stays stored. */
 static void forget_old(struct rt *rt)
 {
-    while (rt->n_finished > rt->o.keep_results) {
-        struct rt_command *old = list_first(&rt->finished, struct rt_command, link);
-        if (!list_empty(&old->observers) || !old->c->quiet)
+    LIST_FOREACH(link, &rt->finished)
+    {
+        if (rt->n_finished <= rt->o.keep_results)
             break;
+        struct rt_command *old = list_entry(link, struct rt_command, link);
+        if (!list_empty(&old->observers) || !old->c->quiet)
+            continue; /* a server that lives on does not keep the rest */
         rt->n_finished--;
         rt_command_free(old);
     }
@@ -87,6 +105,7 @@ static void on_final(struct command *c, void *ctx)
     ev_timer_stop(&rc->yield);
     (void)record(rt, "result", NULL, c, NULL);
     store_result(rc);
+    fix_result(rc);
     list_add_tail(&rt->finished, &rc->link);
     rt->n_finished++;
     LIST_FOREACH(link, &rc->observers)
@@ -103,8 +122,9 @@ static void on_final(struct command *c, void *ctx)
 
 static void on_quiet(struct command *c, void *ctx)
 {
-    (void)c;
     struct rt_command *rc = ctx;
+    if (rc->fixed.len && capture_log_bytes(c->log, CAPTURE_OUTPUT) == rc->fixed_bytes)
+        buf_done(&rc->fixed); /* nothing came: the log says the same */
     LIST_FOREACH(link, &rc->observers)
     {
         struct rt_observer *o = list_entry(link, struct rt_observer, link);
@@ -227,6 +247,10 @@ int rt_stop(struct rt *rt, const char *id, struct err *err)
 int rt_result(struct rt *rt, const char *id, struct json_w *w, struct err *err)
 {
     struct rt_command *rc = rt_get_command(rt, id, NULL);
+    if (rc && rc->fixed.len) {
+        json_w_raw(w, rc->fixed.data, rc->fixed.len);
+        return 0;
+    }
     if (rc) {
         rt_result_write(rc, w);
         return 0;

@@ -65,6 +65,7 @@ void rt_command_free(struct rt_command *rc)
     rc->c->on_final = NULL;
     rc->c->on_quiet = NULL;
     command_unref(rc->c);
+    buf_done(&rc->fixed);
     free(rc->storage_error);
     free(rc);
 }
