@@ -17,6 +17,8 @@ enum {
     COLUMNS_MAX = 4096,
 };
 
+#define HIGH_BITS UINT64_C(0x8080808080808080)
+
 void capture_line_clear(struct capture_line *line)
 {
     line->len = line->at = line->pad = 0;
@@ -39,6 +41,34 @@ static void reserve(struct capture_line *line, size_t len)
         cap *= 2;
     line->text = xrealloc(line->text, cap);
     line->cap = cap;
+}
+
+/* Bytes of ASCII at p. */
+static size_t ascii_len(const char *p, size_t n)
+{
+    size_t at = 0;
+    for (uint64_t word; n - at >= sizeof(word); at += sizeof(word)) {
+        memcpy(&word, p + at, sizeof(word));
+        if (word & HIGH_BITS)
+            break;
+    }
+    while (at < n && (unsigned char)p[at] < 0x80)
+        at++;
+    return at;
+}
+
+/* Bytes of ASCII before the end of p. */
+static size_t ascii_before(const char *p, size_t n)
+{
+    size_t at = n;
+    for (uint64_t word; at >= sizeof(word); at -= sizeof(word)) {
+        memcpy(&word, p + at - sizeof(word), sizeof(word));
+        if (word & HIGH_BITS)
+            break;
+    }
+    while (at > 0 && (unsigned char)p[at - 1] < 0x80)
+        at--;
+    return n - at;
 }
 
 /* The character at an offset before the end: its bytes, and its columns. */
@@ -101,8 +131,12 @@ static size_t skip_columns(const struct capture_line *line, size_t at, size_t co
 {
     size_t got = 0;
     while (at < line->len && got < columns) {
-        unsigned width;
-        size_t n = char_at(line, at, &width);
+        unsigned width = 0;
+        size_t rest = line->len - at;
+        size_t n = ascii_len(line->text + at, columns - got < rest ? columns - got : rest);
+        got += n;
+        if (n == 0)
+            n = char_at(line, at, &width);
         at += n;
         got += width;
     }
@@ -124,10 +158,27 @@ size_t capture_line_append(struct capture_line *line, const char *p, size_t n)
     return n;
 }
 
+size_t capture_line_replace(struct capture_line *line, const char *p, size_t n)
+{
+    size_t room = line->len - line->at;
+    if (line->half || room == 0)
+        return 0;
+    n = ascii_len(p, n < room ? n : room);
+    n = ascii_len(line->text + line->at, n);
+    /* The last character may have marks, which go with it. */
+    if (n > 0 && n < room && (unsigned char)line->text[line->at + n] >= 0x80)
+        n--;
+    memcpy(line->text + line->at, p, n);
+    line->at += n;
+    return n;
+}
+
 /* Writes over what is there. */
 static bool overwrite(struct capture_line *line, const char *p, size_t n)
 {
     enum { FILL_MAX = 2 };
+    if (capture_line_replace(line, p, n) > 0)
+        return true;
     if (line->len + n + FILL_MAX > CAPTURE_PLAIN_LINE_MAX)
         return false;
     split_wide(line);
@@ -188,12 +239,9 @@ static void right_once(struct capture_line *line)
 {
     unsigned width;
     size_t n = char_at(line, line->at, &width);
-    if (width == 2 && !line->half) {
-        line->half = true;
-        return;
-    }
-    line->half = false;
-    line->at = skip_marks(line, line->at + n);
+    line->half = width == 2 && !line->half;
+    if (!line->half)
+        line->at = skip_marks(line, line->at + n);
 }
 
 void capture_line_left(struct capture_line *line, size_t columns)
@@ -203,8 +251,19 @@ void capture_line_left(struct capture_line *line, size_t columns)
         line->half = false;
         return;
     }
-    for (; columns > 0; columns--)
-        left_once(line);
+    while (columns > 0) {
+        size_t n = 0;
+        if (line->at > 0 && line->pad == 0 && !line->half) {
+            size_t most = columns < line->at ? columns : line->at;
+            n = ascii_before(line->text + line->at - most, most);
+            line->at -= n;
+        }
+        if (n == 0) {
+            left_once(line);
+            n = 1;
+        }
+        columns -= n;
+    }
 }
 
 void capture_line_right(struct capture_line *line, size_t columns)
@@ -214,8 +273,25 @@ void capture_line_right(struct capture_line *line, size_t columns)
         line->half = false;
         return;
     }
-    for (; columns > 0 && line->at < line->len; columns--)
-        right_once(line);
+    while (columns > 0) {
+        size_t n = 0;
+        if (!line->half)
+            line->at = skip_marks(line, line->at);
+        if (line->at == line->len)
+            break;
+        if (!line->half) {
+            size_t rest = line->len - line->at;
+            n = ascii_len(line->text + line->at, columns < rest ? columns : rest);
+            line->at += n;
+        }
+        if (n == 0) {
+            right_once(line);
+            n = 1;
+        }
+        columns -= n;
+    }
+    if (!line->half)
+        line->at = skip_marks(line, line->at);
     line->pad += columns;
     if (line->pad > CAPTURE_PLAIN_PAD_MAX)
         line->pad = CAPTURE_PLAIN_PAD_MAX;
@@ -235,8 +311,12 @@ size_t capture_line_column(const struct capture_line *line)
         return 0;
     size_t columns = 0;
     for (size_t at = 0; at < line->at;) {
-        unsigned width;
-        at += char_at(line, at, &width);
+        unsigned width = 0;
+        size_t n = ascii_len(line->text + at, line->at - at);
+        columns += n;
+        at += n;
+        if (n == 0)
+            at += char_at(line, at, &width);
         columns += width;
     }
     return columns + line->half + line->pad;

@@ -36,6 +36,9 @@ static inline bool capture_line_at_end(const struct capture_line *line)
 /* Adds text at the end, where the cursor is; as many whole characters as fit: bytes taken. */
 size_t capture_line_append(struct capture_line *line, const char *p, size_t n);
 
+/* Writes as much text at the cursor as replaces one byte by one: bytes taken, can be 0. */
+size_t capture_line_replace(struct capture_line *line, const char *p, size_t n);
+
 /* Writes one valid character at the cursor; false if the line cannot take it. */
 bool capture_line_put(struct capture_line *line, const char *p, size_t n);
 

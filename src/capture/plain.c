@@ -179,9 +179,13 @@ static void put_text(struct capture_plain *plain, const char *p, size_t n)
             if (used < n)
                 give_part(plain);
         } else {
-            uint32_t c;
-            used = utf8_decode(p, n, &c);
-            put(plain, p, used);
+            if (!plain->rewound)
+                used = capture_line_replace(&plain->line, p, n);
+            if (used == 0) {
+                uint32_t c;
+                used = utf8_decode(p, n, &c);
+                put(plain, p, used);
+            }
         }
         p += used;
         n -= used;

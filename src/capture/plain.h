@@ -10,8 +10,10 @@
  *              controls but newline and tab; queries go with them
  *   folded     \r, backspace, and cursor and erase sequences within a line: what
  *              was overwritten is gone, what a shorter text left over stays
+ *   broken     where the cursor goes to another row, the line ends; form feed and
+ *              vertical tab are newlines
  *   collapsed  the 4th and further equal lines: "[previous line repeated N times]"
- *   replaced   bytes that are no UTF-8, by U+FFFD; form feed, by a newline
+ *   replaced   bytes that are no UTF-8, by U+FFFD
  *
  * A line is held until its newline, up to CAPTURE_PLAIN_LINE_MAX bytes; a longer
  * one is given in parts. How the input was cut never changes the result.

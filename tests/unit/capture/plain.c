@@ -205,6 +205,7 @@ TEST(progress_is_folded)
         {"\0337abc\0338x\n",                               0, "xbc\n"                   },
         {"ab\033[scd\033[ux\n",                            0, "abxd\n"                  },
         {"Downloading  10%\rDownloading 100%\r\nDone\r\n", 0, "Downloading 100%\nDone\n"},
+        {"\033[1D\033[1@\033[1P\033[1X\033[K\033[1Kx\n",   0, "x\n"                     },
         {"last state\rno newline",                         0, "no newline"              },
         {"12345\r",                                        0, "12345"                   },
     };
@@ -220,6 +221,8 @@ TEST(wide_characters_take_two_columns)
         {"\u65e5\u672c\b\b\bx\n",                      0, " x\u672c\n"              },
         {"abc\r\u65e5\n",                              0, "\u65e5c\n"               },
         {"e\u0301x\ra\n",                              0, "ax\n"                    },
+        {"\u0301\r\033[2Cq\n",                         0, "\u0301  q\n"             },
+        {"e\u0301x\r\033[1Cy\n",                       0, "e\u0301y\n"              },
         {"e\u0301x\b\bab\n",                           0, "ab\n"                    },
         {"\u65e5x\r\033[1C\033[K\n",                   0, " \n"                     },
         {"10% \u2588\u2588\r20% \u2588\u2588\u2588\n", 0, "20% \u2588\u2588\u2588\n"},
