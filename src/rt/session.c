@@ -54,6 +54,20 @@ static void write_cwd(const struct rt_session *rs, struct json_w *w)
         json_w_null(w);
 }
 
+static void write_snapshots(const struct rt_session *rs, struct json_w *w)
+{
+    json_w_karr(w, "snapshots");
+    LIST_FOREACH(link, &rs->snapshots)
+    {
+        struct rt_snapshot *snap = list_entry(link, struct rt_snapshot, link);
+        json_w_obj(w);
+        json_w_kstr(w, "name", snap->name);
+        write_state(w, snap->state, snap->len);
+        json_w_obj_end(w);
+    }
+    json_w_arr_end(w);
+}
+
 /* What the store keeps beside the state. */
 static int write_stored(const struct rt_session *rs, struct buf *json)
 {
@@ -69,16 +83,7 @@ static int write_stored(const struct rt_session *rs, struct buf *json)
     for (size_t i = 0; i < rs->env.n; i++)
         json_w_str_lossy(&w, rs->env.items[i], strlen(rs->env.items[i]));
     json_w_arr_end(&w);
-    json_w_karr(&w, "snapshots");
-    LIST_FOREACH(link, &rs->snapshots)
-    {
-        struct rt_snapshot *snap = list_entry(link, struct rt_snapshot, link);
-        json_w_obj(&w);
-        json_w_kstr(&w, "name", snap->name);
-        write_state(&w, snap->state, snap->len);
-        json_w_obj_end(&w);
-    }
-    json_w_arr_end(&w);
+    write_snapshots(rs, &w);
     json_w_obj_end(&w);
     return json_w_finish(&w);
 }
@@ -455,6 +460,7 @@ int rt_session_export(struct rt *rt, const char *id, struct buf *out, struct err
         json_w_str_lossy(&w, rs->env.items[i], strlen(rs->env.items[i]));
     json_w_arr_end(&w);
     write_state(&w, state, len);
+    write_snapshots(rs, &w);
     json_w_obj_end(&w);
     int rc = json_w_finish(&w);
     return rc < 0 ? err_set(err, -rc, "export session '%s'", id) : buf_append_byte(out, '\n');
@@ -502,6 +508,19 @@ static int read_env(const struct json_node *node, struct strv *env, struct err *
     return 0;
 }
 
+static void load_snapshots(struct rt_session *rs, const struct json_node *root)
+{
+    JSON_FOREACH(item, json_get(root, "snapshots"))
+    {
+        const char *name = json_cstr(json_get(item, "name"));
+        auto_free char *state = NULL;
+        size_t len;
+        if (!name || read_state(item, &state, &len, NULL) < 0)
+            continue;
+        (void)set_snapshot(rs, name, state, len, NULL);
+    }
+}
+
 int rt_session_import(struct rt *rt, const struct rt_caller *caller, const char *file, size_t len,
                       const char *new_id, char *ret_id, struct err *err)
 {
@@ -535,7 +554,12 @@ int rt_session_import(struct rt *rt, const struct rt_caller *caller, const char 
         .state = state,
         .state_len = state_len,
     };
-    return rt_session_open(rt, caller, &spec, ret_id, err);
+    rc = rt_session_open(rt, caller, &spec, ret_id, err);
+    if (rc < 0)
+        return rc;
+    struct rt_session *rs = rt_get_session(rt, ret_id, err);
+    load_snapshots(rs, root);
+    return store_session(rs, err);
 }
 
 /* ---- lists ---- */
@@ -591,20 +615,6 @@ void rt_session_list(struct rt *rt, struct json_w *w)
 
 /* ---- after a restart ---- */
 
-static int load_snapshots(struct rt_session *rs, const struct json_node *root)
-{
-    JSON_FOREACH(item, json_get(root, "snapshots"))
-    {
-        const char *name = json_cstr(json_get(item, "name"));
-        auto_free char *state = NULL;
-        size_t len;
-        if (!name || read_state(item, &state, &len, NULL) < 0)
-            continue;
-        (void)set_snapshot(rs, name, state, len, NULL);
-    }
-    return 0;
-}
-
 /* A row that does not make sense is skipped: one bad session must not keep the others away. */
 static void load_one(const char *id, const char *json, size_t json_len, const char *state,
                      size_t state_len, void *arg)
@@ -625,7 +635,7 @@ static void load_one(const char *id, const char *json, size_t json_len, const ch
     rs->cwd = cwd ? xstrdup(cwd) : NULL;
     (void)json_i64(json_get(root, "createdMs"), &rs->created_ms);
     (void)read_env(root, &rs->env, NULL);
-    (void)load_snapshots(rs, root);
+    load_snapshots(rs, root);
     if (state) {
         rs->state = xmemdup(state, state_len);
         rs->state_len = state_len;
