@@ -109,7 +109,9 @@ static int kind_open(struct session *s, struct err *err)
         s->kind_data = sh;
         return adopt(sh, s, err);
     }
-    int rc = shell_new(n, &sh, err);
+    int rc = state ? native_state_check(state, len, err) : 0;
+    if (rc == 0)
+        rc = shell_new(n, &sh, err);
     if (rc < 0)
         return rc;
     sh->session = s;
