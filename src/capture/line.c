@@ -251,7 +251,7 @@ void capture_line_left(struct capture_line *line, size_t columns)
         line->half = false;
         return;
     }
-    while (columns > 0) {
+    while (columns > 0 && (line->at > 0 || line->pad > 0 || line->half)) {
         size_t n = 0;
         if (line->at > 0 && line->pad == 0 && !line->half) {
             size_t most = columns < line->at ? columns : line->at;
