@@ -155,6 +155,7 @@ bool clock_parse_iso8601(const char *text, int64_t *ret_ms)
         !read_digits(&text, 2, 0, 59, &second) || !read_fraction(&text, &ms) ||
         !read_zone(&text, &zone) || *text != '\0')
         return false;
-    *ret_ms = days * MS_PER_DAY + (int64_t)(hour * 60 + minute - zone) * 60000 + second * 1000 + ms;
+    *ret_ms = days * MS_PER_DAY + (hour * 60 + minute - zone) * INT64_C(60000) +
+              second * INT64_C(1000) + ms;
     return true;
 }

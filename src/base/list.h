@@ -21,7 +21,8 @@ struct list {
 /* clang-format on */
 
 /* The object of this type whose member is the link. */
-#define list_entry(link, type, member) ((type *)(void *)((char *)(link)-offsetof(type, member)))
+#define list_entry(link, type, member)                                                             \
+    ((__typeof__(type) *)(void *)((char *)(link)-offsetof(type, member)))
 
 /* First and last object, or NULL if the list is empty. */
 #define list_first(head, type, member)                                                             \
@@ -35,9 +36,11 @@ struct list {
  *     LIST_FOREACH (link, &jobs) {
  *         struct job *job = list_entry(link, struct job, link);
  */
+/* NOLINTBEGIN(bugprone-macro-parentheses): declares what its argument names */
 #define LIST_FOREACH(link, head)                                                                   \
     for (struct list *link = (head)->next, *link##_next_ = link->next; link != (head);             \
          link = link##_next_, link##_next_ = link->next)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 static inline void list_init(struct list *head)
 {

@@ -23,13 +23,13 @@
 #define AUTO(fn) __attribute__((cleanup(fn##_auto)))
 
 #define DEFINE_AUTO(type, fn)                                                                      \
-    __attribute__((unused)) static inline void fn##_auto(type *p)                                  \
+    __attribute__((unused)) static inline void fn##_auto(__typeof__(type) *p)                      \
     {                                                                                              \
         fn(*p);                                                                                    \
     }
 
 #define DEFINE_AUTO_DONE(type, fn)                                                                 \
-    __attribute__((unused)) static inline void fn##_auto(type *p)                                  \
+    __attribute__((unused)) static inline void fn##_auto(__typeof__(type) *p)                      \
     {                                                                                              \
         fn(p);                                                                                     \
     }

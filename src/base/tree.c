@@ -6,6 +6,7 @@
  * by ".."; the inode it must arrive at was noted on the way down, so that a directory
  * which somebody moves in the meantime does not lead it out of the tree.
  */
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -49,19 +50,16 @@ static int open_up(int dirfd, const char *name)
     return chmod(link, S_IRWXU) < 0 ? -errno : 0;
 }
 
-static int open_dir(int dirfd, const char *name, DIR **ret)
+/* NULL on failure, with errno. */
+static DIR *open_dir(int dirfd, const char *name)
 {
     auto_close int fd = openat(dirfd, name, OPEN_DIR);
     if (fd < 0 && errno == EACCES && open_up(dirfd, name) == 0)
         fd = openat(dirfd, name, OPEN_DIR);
-    if (fd < 0)
-        return -errno;
-    DIR *dir = fdopendir(fd);
-    if (!dir)
-        return -errno;
-    (void)take_fd(&fd); /* belongs to dir now */
-    *ret = dir;
-    return 0;
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    if (dir)
+        (void)take_fd(&fd); /* belongs to dir now */
+    return dir;
 }
 
 /* unlinkat() that opens up the directory dirfd where that is what is missing. */
@@ -111,12 +109,11 @@ static int empty_dir(DIR *dir, char ret_sub[NAME_MAX + 1])
 static int go_down(DIR **dir, const char *name, struct level **top)
 {
     struct stat here;
-    DIR *sub;
     if (fstat(dirfd(*dir), &here) < 0)
         return -errno;
-    int rc = open_dir(dirfd(*dir), name, &sub);
-    if (rc < 0)
-        return rc;
+    DIR *sub = open_dir(dirfd(*dir), name);
+    if (!sub)
+        return -errno;
 
     size_t size = strlen(name) + 1;
     struct level *level = xmalloc(sizeof(*level) + size);
@@ -133,15 +130,15 @@ static int go_up(DIR **dir, struct level **top)
 {
     struct level *level = *top;
     struct stat there;
-    AUTO(close_dir) DIR *up = NULL;
-    int rc = open_dir(dirfd(*dir), "..", &up);
-    if (rc < 0)
-        return rc;
+    assert(level);
+    AUTO(close_dir) DIR *up = open_dir(dirfd(*dir), "..");
+    if (!up)
+        return -errno;
     if (fstat(dirfd(up), &there) < 0)
         return -errno;
     if (there.st_dev != level->dev || there.st_ino != level->ino)
         return -ESTALE;
-    rc = unlink_in(dirfd(up), level->name, AT_REMOVEDIR);
+    int rc = unlink_in(dirfd(up), level->name, AT_REMOVEDIR);
     if (rc < 0)
         return rc;
 
@@ -173,13 +170,12 @@ int io_remove_tree(int dirfd, const char *name)
     if (errno != EISDIR)
         return -errno;
 
-    DIR *dir;
-    int rc = open_dir(dirfd, name, &dir);
-    if (rc < 0)
-        return rc == -ENOENT ? 0 : rc;
+    DIR *dir = open_dir(dirfd, name);
+    if (!dir)
+        return errno == ENOENT ? 0 : -errno;
 
     struct level *top = NULL;
-    rc = remove_content(&dir, &top);
+    int rc = remove_content(&dir, &top);
     close_dir(dir);
     while (top) {
         struct level *up = top->up;

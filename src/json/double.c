@@ -37,16 +37,17 @@ static void drop_zeros(struct shortest *s)
 static bool find_by_division(double value, struct shortest *ret)
 {
     double power = 1;
-    for (int k = 0; k <= DIGITS_MAX; k++, power *= 10) {
+    for (int k = 0; k <= DIGITS_MAX; k++) {
         double whole = nearbyint(value * power);
         if (whole >= exact_integers / 10)
             return false;
-        if (whole / power != value)
-            continue;
-        ret->n = snprintf(ret->digits, sizeof(ret->digits), "%.0f", whole);
-        ret->point = ret->n - k;
-        drop_zeros(ret);
-        return true;
+        if (whole / power == value) {
+            ret->n = snprintf(ret->digits, sizeof(ret->digits), "%.0f", whole);
+            ret->point = ret->n - k;
+            drop_zeros(ret);
+            return true;
+        }
+        power *= 10;
     }
     return false;
 }

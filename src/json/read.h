@@ -86,9 +86,11 @@ const struct json_node *json_path_get(const struct json_node *node, const char *
  *
  *     JSON_FOREACH (item, json_get(root, "items")) { ... json_str(item, NULL) ... }
  */
+/* NOLINTBEGIN(bugprone-macro-parentheses): declares what its argument names */
 #define JSON_FOREACH(item, node)                                                                   \
     for (const struct json_node *item##_of_ = (node), *item = json_at(item##_of_, 0); item;        \
          item = json_next(item##_of_, item))
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* The item after item in its container node, or NULL. */
 const struct json_node *json_next(const struct json_node *node, const struct json_node *item);

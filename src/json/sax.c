@@ -235,7 +235,7 @@ static bool runs_on(const struct reader *r)
     if (r->at == r->end)
         return false;
     char c = *r->at;
-    char lower = c | 0x20;
+    unsigned lower = (unsigned char)c | 0x20U;
     return is_digit(c) || (lower >= 'a' && lower <= 'z') || c == '.' || c == '-' || c == '+' ||
            c == '_';
 }

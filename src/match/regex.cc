@@ -109,7 +109,7 @@ extern "C" int regex_search_in(const struct regex *re, const char *text, size_t 
 extern "C" int regex_search(const struct regex *re, const char *text, size_t len, size_t *ret_start,
                             size_t *ret_end)
 {
-    struct regex_span span;
+    struct regex_span span = {0, 0};
     size_t n_spans = ret_start || ret_end; /* without places RE2 is faster */
     int rc = regex_search_in(re, text, len, {0, len}, &span, n_spans);
     if (rc == 1 && ret_start)

@@ -123,6 +123,13 @@ TEST(escapes)
     WRITTEN((json_w_obj(&w), json_w_kint(&w, "a\"\n", 1), json_w_obj_end(&w)), "{\"a\\\"\\n\":1}");
 }
 
+/* Copies a word without its NUL. */
+static void put(char *at, const char *word)
+{
+    while (*word)
+        *at++ = *word++;
+}
+
 TEST(escape_at_every_distance)
 {
     for (size_t len = 1; len < 70; len++) {
@@ -132,8 +139,9 @@ TEST(escape_at_every_distance)
             text[at] = '"';
             memset(want, 'a', sizeof(want));
             want[0] = '"';
-            memcpy(want + 1 + at, "\\\"", 2);
-            memcpy(want + 2 + len, "\"", 2);
+            put(want + 1 + at, "\\\"");
+            want[2 + len] = '"';
+            want[3 + len] = '\0';
             WRITTEN(json_w_strn(&w, text, len), want);
         }
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "lib/test.h"
 
 static struct scan *new_scan(const char *pattern, bool is_regex, size_t window)
@@ -17,6 +18,13 @@ static struct scan *new_scan(const char *pattern, bool is_regex, size_t window)
     return scan;
 }
 
+/* Copies a word without its NUL. */
+static void put(char *at, const char *word)
+{
+    while (*word)
+        *at++ = *word++;
+}
+
 /* Feeds in pieces of this size until something matches: 1, or 0 at the end of the stream. */
 static int run(struct scan *scan, const char *text, size_t len, size_t piece, struct scan_hit *hit,
                size_t *ret_used)
@@ -25,7 +33,7 @@ static int run(struct scan *scan, const char *text, size_t len, size_t piece, st
     while (at < len) {
         size_t n = len - at < piece ? len - at : piece;
         /* a copy of just that size, gone after the call: the hit must not depend on it */
-        char *copy = malloc(n);
+        char *copy = xmalloc(n);
         memcpy(copy, text + at, n);
         size_t used = 0;
         int rc = scan_feed(scan, copy, n, hit, &used);
@@ -50,34 +58,32 @@ static int run(struct scan *scan, const char *text, size_t len, size_t piece, st
 
 struct want {
     const char *pattern;
-    bool is_regex;
     const char *text;
     const char *line; /* NULL: no match */
     size_t start, end;
     uint64_t offset;
-    bool is_partial;
+    bool is_regex, is_partial;
 };
 
 static const struct want wants[] = {
-    {"ready",                    false, "one\ntwo\nserver ready now\nmore\n", "server ready now",       7, 12, 15, false},
-    {"ready",                    false, "ready\n",                            "ready",                  0, 5,  0,  false},
-    {"ready",                    false, "one\nrea\ndy\n",                     NULL,                     0, 0,  0,  false},
-    {"ready",                    false, "one\n> ready",                       "> ready",                2, 7,  6,  true },
-    {"READY",                    false, "one\nready\n",                       NULL,                     0, 0,  0,  false},
-    {"a.c",                      false, "abc\na.c\n",                         "a.c",                    0, 3,  4,  false},
-    {"^two$",                    true,  "one\ntwo\nthree\n",                  "two",                    0, 3,  4,  false},
-    {"^two$",                    true,  "one\r\ntwo\r\nthree\r\n",            "two",                    0, 3,  5,  false},
-    {"^two$",                    true,  "one\ntwo\r",                         "two",                    0, 3,  4,  true },
-    {"^$",                       true,  "x\n\ny\n",                           "",                       0, 0,  2,  false},
-    {"^$",                       true,  "x\r\n\r\ny\n",                       "",                       0, 0,  3,  false},
-    {"^$",                       true,  "x\ny\n",                             NULL,                     0, 0,  0,  false},
-    {"\\$ $",                    true,  "make\ndone\nuser$ ",                 "user$ ",                 4, 6,  14, true },
-    {"listening on port (\\d+)", true,  "x\nlistening on port 8080\n",        "listening on port 8080", 0,
-     22,                                                                                                       2,  false},
-    {"a\\nb",                    true,  "a\nb\n",                             NULL,                     0, 0,  0,  false},
-    {"\r",                       false, "a\r\nb\rc\n",                        "b\rc",                   1, 2,  4,  false},
-    {"x",                        false, "",                                   NULL,                     0, 0,  0,  false},
-    {"x",                        false, "\n\n\n",                             NULL,                     0, 0,  0,  false},
+    {"ready",          "one\ntwo\nserver ready now\nmore\n", "server ready now", 7, 12, 15, false, false},
+    {"ready",          "ready\n",                            "ready",            0, 5,  0,  false, false},
+    {"ready",          "one\nrea\ndy\n",                     NULL,               0, 0,  0,  false, false},
+    {"ready",          "one\n> ready",                       "> ready",          2, 7,  6,  false, true },
+    {"READY",          "one\nready\n",                       NULL,               0, 0,  0,  false, false},
+    {"a.c",            "abc\na.c\n",                         "a.c",              0, 3,  4,  false, false},
+    {"^two$",          "one\ntwo\nthree\n",                  "two",              0, 3,  4,  true,  false},
+    {"^two$",          "one\r\ntwo\r\nthree\r\n",            "two",              0, 3,  5,  true,  false},
+    {"^two$",          "one\ntwo\r",                         "two",              0, 3,  4,  true,  true },
+    {"^$",             "x\n\ny\n",                           "",                 0, 0,  2,  true,  false},
+    {"^$",             "x\r\n\r\ny\n",                       "",                 0, 0,  3,  true,  false},
+    {"^$",             "x\ny\n",                             NULL,               0, 0,  0,  true,  false},
+    {"\\$ $",          "make\ndone\nuser$ ",                 "user$ ",           4, 6,  14, true,  true },
+    {"on port (\\d+)", "x\non port 8080\n",                  "on port 8080",     0, 12, 2,  true,  false},
+    {"a\\nb",          "a\nb\n",                             NULL,               0, 0,  0,  true,  false},
+    {"\r",             "a\r\nb\rc\n",                        "b\rc",             1, 2,  4,  false, false},
+    {"x",              "",                                   NULL,               0, 0,  0,  false, false},
+    {"x",              "\n\n\n",                             NULL,               0, 0,  0,  false, false},
 };
 
 TEST(every_case_in_pieces_of_every_size)
@@ -148,37 +154,42 @@ TEST(case_is_ignored_on_request)
     CHECK_INT(hit.offset, 7);
 }
 
-/* A line far longer than the window, with the word at every place around its borders. */
+enum { WINDOW = 64, LONG = 300 };
+
+/* A line far longer than the window, with the word at one place, in pieces of many sizes. */
+static void check_long_line(size_t at, bool is_regex)
+{
+    char text[LONG + 1];
+    memset(text, '.', LONG);
+    put(text + at, "ready");
+    text[LONG] = '\n';
+    for (size_t piece = 1; piece < sizeof(text) * 2; piece = piece * 3 + 1) {
+        AUTO(scan_free) struct scan *scan = new_scan("ready", is_regex, WINDOW);
+        struct scan_hit hit;
+        size_t used;
+        CHECK_INT(run(scan, text, sizeof(text), piece, &hit, &used), 1);
+        CHECK_INT(hit.offset, at);
+        CHECK_MEM(hit.line + hit.start, hit.end - hit.start, "ready", 5);
+        CHECK(hit.len <= WINDOW);
+    }
+}
+
 TEST(long_lines_by_windows)
 {
-    enum { WINDOW = 64, LEN = 300 };
-    char text[LEN + 1];
-    for (size_t at = 0; at + 5 <= LEN; at++) {
-        for (int is_regex = 0; is_regex < 2; is_regex++) {
-            for (size_t piece = 1; piece < 2 * LEN; piece = piece * 3 + 1) {
-                memset(text, '.', sizeof(text));
-                memcpy(text + at, "ready", 5);
-                text[LEN] = '\n';
-                AUTO(scan_free) struct scan *scan = new_scan("ready", is_regex, WINDOW);
-                struct scan_hit hit;
-                size_t used;
-                CHECK_INT(run(scan, text, sizeof(text), piece, &hit, &used), 1);
-                CHECK_INT(hit.offset, at);
-                CHECK_MEM(hit.line + hit.start, hit.end - hit.start, "ready", 5);
-                CHECK(hit.len <= WINDOW);
-            }
-        }
+    for (size_t at = 0; at + 5 <= LONG; at++) {
+        check_long_line(at, false);
+        check_long_line(at, true);
     }
 }
 
 TEST(match_of_half_a_window_is_found_anywhere)
 {
-    enum { WINDOW = 64, HALF = 32, LEN = 300 };
-    char text[LEN], word[HALF + 1];
+    enum { HALF = WINDOW / 2 };
+    char text[LONG], word[HALF + 1];
     for (int i = 0; i < HALF; i++)
         word[i] = (char)('A' + i);
     word[HALF] = '\0';
-    for (size_t at = 0; at + HALF <= LEN; at++) {
+    for (size_t at = 0; at + HALF <= LONG; at++) {
         memset(text, '.', sizeof(text));
         memcpy(text + at, word, HALF);
         AUTO(scan_free) struct scan *scan = new_scan(word, false, WINDOW);
@@ -194,7 +205,7 @@ TEST(ends_of_a_long_line_are_its_own)
     enum { LEN = 1000 };
     char text[LEN + 3];
     memset(text, 'a', LEN);
-    memcpy(text + LEN, "z\nb", 3);
+    put(text + LEN, "z\nb");
     static const struct {
         const char *pattern;
         bool found;
@@ -212,7 +223,7 @@ TEST(ends_of_a_long_line_are_its_own)
         {"\\bz",   false},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        for (size_t piece = 1; piece < 2 * LEN; piece = piece * 2 + 1) {
+        for (size_t piece = 1; piece < 2 * sizeof(text); piece = piece * 2 + 1) {
             AUTO(scan_free) struct scan *scan = new_scan(cases[i].pattern, true, 64);
             struct scan_hit hit;
             size_t used;
@@ -226,7 +237,7 @@ TEST(rest_of_a_long_line_is_dropped_after_a_hit)
 {
     char text[1000];
     memset(text, 'x', sizeof(text));
-    memcpy(text + 500, "\nx\n", 3);
+    put(text + 500, "\nx\n");
     for (size_t piece = 1; piece < 1000; piece = piece * 2 + 1) {
         AUTO(scan_free) struct scan *scan = new_scan("x", false, 64);
         struct scan_hit hit;
