@@ -188,6 +188,7 @@ int foreground_begin(struct shell *sh, struct command *c, struct err *err)
         input_close(&sh->input);
         return rc;
     }
+    sh->n_sent = lines.len;
     c->session_restored = sh->restored;
     sh->restored = false;
     sh->phase = SHELL_RUNNING;
@@ -196,17 +197,43 @@ int foreground_begin(struct shell *sh, struct command *c, struct err *err)
     return 0;
 }
 
-int foreground_start(struct session *s, struct command *c, struct err *err)
+/* A new bash with the last state, for which c waits. */
+static int start_bash_for(struct shell *sh, struct command *c, struct err *err)
 {
-    struct shell *sh = s->kind_data;
-    if (sh->phase == SHELL_IDLE)
-        return foreground_begin(sh, c, err);
+    struct session *s = sh->session;
     size_t len;
     const char *state = session_state(s, &len);
     int rc = shell_start(sh, state, len, s->cwd, (const char *const *)strv_items(&s->env), err);
     if (rc == 0)
         sh->waiting = c;
     return rc;
+}
+
+int foreground_start(struct session *s, struct command *c, struct err *err)
+{
+    struct shell *sh = s->kind_data;
+    if (sh->phase == SHELL_IDLE) {
+        int rc = foreground_begin(sh, c, err);
+        if (rc != -EPIPE)
+            return rc;
+        shell_forget_bash(sh); /* it has ended, of which we were still to hear */
+        sh->restored = true;
+    }
+    return start_bash_for(sh, c, err);
+}
+
+/* bash ended before it had read anything of the command, which runs in the next one instead. */
+static bool start_again(struct shell *sh, struct command *c)
+{
+    if (c->stop_stage || sh->n_unread < sh->n_sent || sh->lost_why)
+        return false;
+    input_take_back(&sh->input);
+    sh->phase = SHELL_DOWN;
+    sh->restored = true;
+    if (start_bash_for(sh, c, NULL) == 0)
+        return true;
+    sh->phase = SHELL_RUNNING;
+    return false;
 }
 
 void foreground_waiting(struct shell *sh)
@@ -256,6 +283,7 @@ static void save(struct shell *sh)
         &lines, "{ \\builtin trap -p;\\builtin . %s/save;} >|%s/state 2>/dev/null||\\builtin :\n",
         sh->dir, sh->dir);
     shell_add_report(sh, &lines, "0");
+    (void)unlinkat(sh->dirfd, "state", 0); /* an old one must not pass for this one */
     sh->phase = SHELL_SAVING;
     ev_timer_start(&sh->timer, SAVE_LIMIT_MS);
     if (shell_send(sh, &lines, NULL) < 0)
@@ -361,6 +389,8 @@ static void keep_exit_state(struct shell *sh);
 void foreground_shell_ended(struct shell *sh)
 {
     struct command *c = sh->session->current;
+    if (start_again(sh, c))
+        return;
     int status = sh->exit.status;
     if (sh->lost_why && !c->why)
         c->why = xstrdup(sh->lost_why);
@@ -485,11 +515,13 @@ static void keep_exit_state(struct shell *sh)
 void save_report(struct shell *sh)
 {
     (void)read_state(sh, "state", sh->session->cwd); /* a failure keeps the one before */
-    if (sh->own_exit_trap && sh->facts.has_own_exit_trap) {
-        auto_buf struct buf lines = BUF_INIT(64);
+    auto_buf struct buf lines = BUF_INIT(256);
+    if (sh->own_exit_trap && sh->facts.has_own_exit_trap)
         (void)buf_append_str(&lines, "\\builtin trap - EXIT\n");
-        (void)shell_send(sh, &lines, NULL); /* if bash has ended, so has the trap */
-    }
+    if (sh->facts.reader_variables)
+        native_unset_reader_variables(sh->facts.reader_variables, &lines);
+    if (lines.len)
+        (void)shell_send(sh, &lines, NULL); /* if bash has ended, so has what they undo */
     sh->own_exit_trap = false;
     sh->phase = SHELL_IDLE;
     session_kind_ready(sh->session);
@@ -497,6 +529,7 @@ void save_report(struct shell *sh)
 
 void save_failed(struct shell *sh)
 {
+    (void)read_state(sh, "state", sh->session->cwd); /* whole if only the report is missing */
     sh->phase = SHELL_DOWN;
     sh->restored = true;
     session_kind_ready(sh->session);

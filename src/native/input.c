@@ -113,3 +113,14 @@ void input_end(struct input *in)
     in->end = true;
     flush(in);
 }
+
+void input_take_back(struct input *in)
+{
+    struct command *c = in->command;
+    if (!c)
+        return;
+    free(c->stdin_data);
+    c->stdin_len = in->pending.len;
+    c->stdin_data = c->stdin_len ? buf_take(&in->pending) : NULL;
+    input_close(in);
+}

@@ -108,6 +108,7 @@ struct state_facts {
     bool has_own_exit_trap; /* ours: it is not part of the state */
     bool has_errexit;
     bool has_builtin_function; /* shadows what our own lines use */
+    unsigned reader_variables; /* to be unset, see native_unset_reader_variables() */
 };
 
 struct shell {
@@ -121,6 +122,8 @@ struct shell {
     pid_t pid;          /* of bash; 0 when down */
     uint32_t tag;       /* of the spawn that is current */
     int cmd;            /* write end of bash's standard input, -1 when down */
+    size_t n_sent;      /* bytes of lines for the current command */
+    size_t n_unread;    /* of what was sent, when bash ended */
     int shell_children; /* see proc_children_open(); -1 */
     int box_children;
     struct channel out, err, report;
@@ -209,6 +212,8 @@ void native_exit_script(const struct shell *sh, struct buf *out);
 /* -ERR_PROTOCOL when the raw text is not complete, -ERR_LIMIT. cwd may be NULL. */
 int native_state_build(const char *raw, size_t len, const char *marker, const char *cwd, pid_t pid,
                        struct buf *out, struct state_facts *ret_facts);
+/* The line for a live shell that takes away what no state keeps. */
+void native_unset_reader_variables(unsigned which, struct buf *lines);
 int native_state_check(const char *state, size_t len, struct err *err);
 /* The same without what a copy must not have (traps). */
 int native_state_for_copy(const char *state, size_t len, struct buf *out);
@@ -249,6 +254,8 @@ void input_open_fd(struct input *in, struct command *c, int fd);
 void input_open_fifo(struct input *in, struct command *c, const char *path);
 int input_write(struct input *in, const void *p, size_t n, struct err *err);
 void input_end(struct input *in);
+/* Gives the command back what nobody has begun to read, for another start. */
+void input_take_back(struct input *in);
 void input_close(struct input *in);
 
 /* shell.c */

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,7 +20,11 @@
 #include "native/priv.h"
 #include "sandbox/plan.h"
 
-enum { LINES_MAX = 64 * 1024 };
+enum {
+    LINES_MAX = 64 * 1024,
+    READ_SIZE = 4096,
+    READS_PER_TURN = 16,
+};
 
 static const char init_line[] =
     "set +mH +o history;unset -v PS1 PS2 PROMPT_COMMAND MAILCHECK HISTFILE;history -c\n";
@@ -37,8 +42,11 @@ static void make_nonce(char *nonce)
 void shell_add_report(struct shell *sh, struct buf *lines, const char *code)
 {
     make_nonce(sh->nonce);
-    /* NUL ends a report: a directory's name may hold anything else. LINENO: the next line is 1. */
-    (void)buf_printf(lines, "\\builtin printf %%s\\\\0 \"%s %s ${PWD-}\">%s/s;LINENO=0\n",
+    /*
+     * NUL ends a report: a directory's name may hold anything else. One before parts it from what
+     * others wrote into the pipe. LINENO: the next line is 1.
+     */
+    (void)buf_printf(lines, "\\builtin printf \\\\0%%s\\\\0 \"%s %s ${PWD-}\">%s/s;LINENO=0\n",
                      sh->nonce, code, sh->dir);
 }
 
@@ -93,13 +101,6 @@ void shell_give_up(struct shell *sh, const char *why)
     shell_kill_bash(sh);
 }
 
-/* A command answered where only our own line should: what our lines use was replaced. */
-static void on_garbage(struct shell *sh)
-{
-    buf_clear(&sh->reports);
-    shell_give_up(sh, "something answered in the place of the shell's own report");
-}
-
 /* A starting bash is up once it has reported and its number is known, in either order. */
 static void check_up(struct shell *sh)
 {
@@ -136,27 +137,36 @@ static void on_one_report(struct shell *sh, char *text)
     }
 }
 
-static void read_reports(struct shell *sh)
+/* Takes the reports out of what was read. */
+static void cut_reports(struct shell *sh)
 {
-    for (;;) {
-        char *room;
-        if (buf_reserve(&sh->reports, 4096, &room) < 0) {
-            on_garbage(sh);
-            return;
-        }
-        ssize_t n = read(sh->report.rd, room, 4096);
-        if (n <= 0)
-            break;
-        buf_commit(&sh->reports, (size_t)n);
-        if (n < 4096)
-            break;
-    }
     char *end;
     while (sh->reports.len && (end = memchr(sh->reports.data, '\0', sh->reports.len))) {
         size_t len = (size_t)(end - sh->reports.data) + 1;
-        auto_free char *one = xmemdup(sh->reports.data, len);
+        auto_free char *one = len > 1 ? xmemdup(sh->reports.data, len) : NULL;
         buf_consume(&sh->reports, len);
-        on_one_report(sh, one);
+        if (one)
+            on_one_report(sh, one);
+    }
+}
+
+/* A command may write into the pipe too: what is no report is dropped. */
+static void read_reports(struct shell *sh)
+{
+    for (int i = 0; i < READS_PER_TURN; i++) {
+        char *room;
+        if (buf_reserve(&sh->reports, READ_SIZE, &room) < 0) {
+            buf_clear(&sh->reports); /* longer than any report, and there is no NUL in it */
+            continue;
+        }
+        ssize_t n = read(sh->report.rd, room, READ_SIZE);
+        if (n <= 0)
+            break;
+        buf_commit(&sh->reports, (size_t)n);
+        if (memchr(room, '\0', (size_t)n))
+            cut_reports(sh);
+        if (n < READ_SIZE)
+            break;
     }
 }
 
@@ -199,6 +209,8 @@ static void on_bash_ended(struct shell *sh)
 {
     read_reports(sh); /* it may have reported just before */
     enum shell_phase phase = sh->phase;
+    int n = 0;
+    sh->n_unread = sh->cmd >= 0 && ioctl(sh->cmd, FIONREAD, &n) == 0 && n > 0 ? (size_t)n : 0;
     shell_forget_bash(sh);
     struct err err = {0};
     switch (phase) {

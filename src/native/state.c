@@ -44,6 +44,22 @@ static const char *const own_variables[] = {
     "SRANDOM",       "UID",          "_",
 };
 
+/*
+ * What bash would run each time it reads a line of ours, or that ends it while it waits for one.
+ * The prompts are kept as long as they run nothing.
+ */
+static const struct {
+    const char *name;
+    bool is_prompt;
+} reader_variables[] = {
+    {"PROMPT_COMMAND", false},
+    {"PS0",            true },
+    {"PS1",            true },
+    {"PS2",            true },
+    {"TMOUT",          false},
+};
+enum { N_READER_VARIABLES = sizeof(reader_variables) / sizeof(reader_variables[0]) };
+
 /* Options of `set -o` that belong to how we run bash, or that would end the shell. */
 static const char *const own_options[] = {
     "emacs", "histexpand", "history", "monitor", "noexec", "onecmd", "vi",
@@ -148,18 +164,50 @@ static bool listed(const char *const *names, size_t n, const char *name, size_t 
     return false;
 }
 
-/* "declare -ax NAME=..." */
-static bool keep_variable(const char *line, size_t len)
+/* NAME of "declare -ax NAME=..."; NULL if the line is no such thing. */
+static const char *variable_name(const char *line, size_t len, size_t *ret_n)
 {
     const char *name = memmem(line, len, " -", 2);
     name = name ? memchr(name + 1, ' ', len - (size_t)(name + 1 - line)) : NULL;
     if (!name)
-        return false;
+        return NULL;
     name++;
     size_t n = 0;
     while (name + n < line + len && name[n] != '=')
         n++;
-    return !listed(own_variables, sizeof(own_variables) / sizeof(own_variables[0]), name, n);
+    *ret_n = n;
+    return name;
+}
+
+/* Which of the reader's variables it is that must not be kept; -1 for all else. */
+static int unwanted_reader_variable(const char *line, size_t len)
+{
+    size_t n;
+    const char *name = variable_name(line, len, &n);
+    for (int i = 0; name && i < N_READER_VARIABLES; i++) {
+        if (strlen(reader_variables[i].name) != n || memcmp(reader_variables[i].name, name, n) != 0)
+            continue;
+        bool is_whole = line[len - 1] == '"' || !memchr(line, '=', len);
+        bool is_plain = is_whole && !memchr(line, '$', len) && !memchr(line, '`', len);
+        return reader_variables[i].is_prompt && is_plain ? -1 : i;
+    }
+    return -1;
+}
+
+static bool keep_variable(const char *line, size_t len)
+{
+    size_t n;
+    const char *name = variable_name(line, len, &n);
+    return name &&
+           !listed(own_variables, sizeof(own_variables) / sizeof(own_variables[0]), name, n) &&
+           unwanted_reader_variable(line, len) < 0;
+}
+
+/* `shopt -u compat44` would make a variable BASH_COMPAT, and off is where they start. */
+static bool keep_shopt(const char *line, size_t len)
+{
+    static const char compat[] = "shopt -u compat";
+    return len < sizeof(compat) - 1 || memcmp(line, compat, sizeof(compat) - 1) != 0;
 }
 
 /* "declare -fx NAME" says something that the body does not; "declare -f NAME" nothing. */
@@ -189,23 +237,42 @@ static bool keep_trap(const char *line, size_t len)
     return !is_own_trap(line, len);
 }
 
+/* The length of the line at p, without its newline; a quoted one goes on to its last quote. */
+static size_t line_len(const char *p, const char *end, bool is_quoted)
+{
+    bool inside = false;
+    const char *q = p;
+    for (; q < end && (inside || *q != '\n'); q++) {
+        if (is_quoted && *q == '\\' && !inside && q + 1 < end)
+            q++;
+        else if (is_quoted && *q == '\'')
+            inside = !inside;
+    }
+    return (size_t)(q - p);
+}
+
+/* How a part is read. */
+struct part_rule {
+    const char *start; /* of each line; another one goes on the line before */
+    bool is_quoted;    /* values may hold newlines, between single quotes */
+    bool (*keep)(const char *line, size_t len);
+};
+
 /*
- * Appends the lines that keep says, each led by \builtin: functions and aliases of
- * the user cannot change what they do. A line that does not begin with `start` goes on the one
- * before (a value that holds a newline).
+ * Appends the lines that the rule keeps, each led by \builtin: functions and aliases of the user
+ * cannot change what they do.
  */
-static int add_lines(struct buf *out, struct span part, const char *start,
-                     bool (*keep)(const char *, size_t))
+static int add_lines(struct buf *out, struct span part, const struct part_rule *rule)
 {
     const char *p = part.p, *end = part.p + part.len;
+    size_t start_len = strlen(rule->start);
     bool keeping = false;
     int rc = 0;
     while (rc == 0 && p < end) {
-        const char *nl = memchr(p, '\n', (size_t)(end - p));
-        size_t len = nl ? (size_t)(nl - p) : (size_t)(end - p);
-        bool first = len >= strlen(start) && memcmp(p, start, strlen(start)) == 0;
+        size_t len = line_len(p, end, rule->is_quoted);
+        bool first = len >= start_len && memcmp(p, rule->start, start_len) == 0;
         if (first)
-            keeping = !keep || keep(p, len);
+            keeping = !rule->keep || rule->keep(p, len);
         if (keeping && first)
             rc = buf_append_str(out, "\\builtin ");
         if (keeping && rc == 0)
@@ -283,21 +350,70 @@ static int add_cwd(struct buf *out, const char *cwd)
     return rc < 0 ? rc : buf_append_byte(out, '\n');
 }
 
+static bool has(struct span part, const char *text)
+{
+    return part.len && memmem(part.p, part.len, text, strlen(text));
+}
+
+static unsigned find_reader_variables(struct span part)
+{
+    unsigned found = 0;
+    const char *end = part.p + part.len;
+    for (const char *p = part.p; p < end;) {
+        size_t len = line_len(p, end, false);
+        int i = len ? unwanted_reader_variable(p, len) : -1;
+        if (i >= 0)
+            found |= 1u << i;
+        p += len + 1;
+    }
+    return found;
+}
+
+static void read_facts(const struct span part[N_PARTS], struct state_facts *ret_facts)
+{
+    struct span traps = part[PART_TRAPS];
+    *ret_facts = (struct state_facts){
+        .has_definitions = part[PART_FUNCTIONS].len || part[PART_ALIASES].len,
+        .has_debug_trap = has(traps, "' DEBUG\n") || has(traps, "' RETURN\n"),
+        .has_own_exit_trap = has(traps, "/bye' EXIT\n"),
+        .has_errexit = has(part[PART_OPTIONS], "set -o errexit"),
+        .has_builtin_function = has(part[PART_FUNCTIONS], "builtin () \n"),
+        .reader_variables = find_reader_variables(part[PART_VARIABLES]),
+    };
+    ret_facts->has_exit_trap = !ret_facts->has_own_exit_trap && has(traps, "' EXIT\n");
+}
+
+void native_unset_reader_variables(unsigned which, struct buf *lines)
+{
+    (void)buf_append_str(lines, "\\builtin unset -v");
+    for (int i = 0; i < N_READER_VARIABLES; i++)
+        if (which & (1u << i))
+            (void)buf_printf(lines, " %s", reader_variables[i].name);
+    (void)buf_append_str(lines, " 2>/dev/null\n");
+}
+
 int native_state_build(const char *raw, size_t len, const char *marker, const char *cwd, pid_t pid,
                        struct buf *out, struct state_facts *ret_facts)
 {
+    static const struct part_rule shopts = {"shopt ", false, keep_shopt};
+    static const struct part_rule variables = {"declare -", false, keep_variable};
+    static const struct part_rule umasks = {"umask ", false, NULL};
+    static const struct part_rule flags = {"declare -f", false, keep_flags};
+    static const struct part_rule aliases = {"alias ", true, NULL};
+    static const struct part_rule options = {"set ", false, keep_option};
+    static const struct part_rule traps = {"trap -- ", true, keep_trap};
     struct span part[N_PARTS];
     if (!split(raw, len, marker, part))
         return -ERR_PROTOCOL;
     int rc = buf_append_str(out, head);
     if (rc == 0)
-        rc = add_lines(out, part[PART_SHOPT], "shopt ", NULL);
+        rc = add_lines(out, part[PART_SHOPT], &shopts);
     if (rc == 0)
-        rc = add_lines(out, part[PART_VARIABLES], "declare -", keep_variable);
+        rc = add_lines(out, part[PART_VARIABLES], &variables);
     if (rc == 0)
         rc = add_args(out, part[PART_ARGS]);
     if (rc == 0)
-        rc = add_lines(out, part[PART_UMASK], "umask ", NULL);
+        rc = add_lines(out, part[PART_UMASK], &umasks);
     if (rc == 0)
         rc = add_limits(out, pid);
     if (rc == 0 && cwd)
@@ -305,27 +421,16 @@ int native_state_build(const char *raw, size_t len, const char *marker, const ch
     if (rc == 0)
         rc = add_functions(out, part[PART_FUNCTIONS]);
     if (rc == 0)
-        rc = add_lines(out, part[PART_FUNCTION_FLAGS], "declare -f", keep_flags);
+        rc = add_lines(out, part[PART_FUNCTION_FLAGS], &flags);
     if (rc == 0)
-        rc = add_lines(out, part[PART_ALIASES], "alias ", NULL);
+        rc = add_lines(out, part[PART_ALIASES], &aliases);
     if (rc == 0)
-        rc = add_lines(out, part[PART_OPTIONS], "set ", keep_option);
+        rc = add_lines(out, part[PART_OPTIONS], &options);
     if (rc == 0)
         rc = buf_append_str(out, traps_mark);
     if (rc == 0)
-        rc = add_lines(out, part[PART_TRAPS], "trap -- ", keep_trap);
-
-    struct span traps = part[PART_TRAPS];
-    ret_facts->has_definitions = part[PART_FUNCTIONS].len || part[PART_ALIASES].len;
-    ret_facts->has_debug_trap =
-        memmem(traps.p, traps.len, "' DEBUG\n", 8) || memmem(traps.p, traps.len, "' RETURN\n", 9);
-    ret_facts->has_own_exit_trap = memmem(traps.p, traps.len, "/bye' EXIT\n", 11) != NULL;
-    ret_facts->has_exit_trap =
-        !ret_facts->has_own_exit_trap && memmem(traps.p, traps.len, "' EXIT\n", 7) != NULL;
-    struct span options = part[PART_OPTIONS];
-    ret_facts->has_errexit = memmem(options.p, options.len, "set -o errexit", 14) != NULL;
-    ret_facts->has_builtin_function =
-        memmem(part[PART_FUNCTIONS].p, part[PART_FUNCTIONS].len, "builtin () \n", 12) != NULL;
+        rc = add_lines(out, part[PART_TRAPS], &traps);
+    read_facts(part, ret_facts);
     return rc;
 }
 
