@@ -33,8 +33,9 @@ TEST(a2_chatty_background_child)
 {
     struct fx fx;
     fx_open(&fx);
-    const struct command *c = FX_RUN(
-        &fx, "(until [ -e go ]; do sleep .02; done; echo late; echo too >&2) & echo fg", 0, "fg\n", "");
+    const struct command *c =
+        FX_RUN(&fx, "(until [ -e go ]; do sleep .02; done; echo late; echo too >&2) & echo fg", 0,
+               "fg\n", "");
     CHECK(c->n_survivors >= 1); /* the loop, and the sleep that it runs */
     CHECK(!c->quiet);
     FX_RUN(&fx, ">go; echo next", 0, "next\n", "");
@@ -51,8 +52,7 @@ TEST_TIMEOUT(a2_endless_background_printer, 60)
 {
     struct fx fx;
     fx_open(&fx);
-    const struct command *c =
-        FX_RUN(&fx, "(while :; do echo x; done) & echo fg", 0, NULL, "");
+    const struct command *c = FX_RUN(&fx, "(while :; do echo x; done) & echo fg", 0, NULL, "");
     CHECK_INT(c->n_survivors, 1);
     CHECK(strstr(fx_out(&fx, c), "fg\n"));
     FX_RUN(&fx, "echo next", 0, "next\n", "");
@@ -92,8 +92,8 @@ TEST(a4_timeout_with_a_fifo)
     fx_open(&fx);
     fx_mark(&fx);
     struct fx_opt limit = {.timeout_ms = 2000, .grace_ms = 200};
-    const struct command *c = fx_exec_opt(
-        &fx, "mkfifo p; (while true; do echo c; sleep 1; done) >p & cat p", &limit);
+    const struct command *c =
+        fx_exec_opt(&fx, "mkfifo p; (while true; do echo c; sleep 1; done) >p & cat p", &limit);
     CHECK_INT(c->state, COMMAND_TIMED_OUT);
     CHECK_INT(c->exit_code, 124);
     CHECK(c->timed_out);

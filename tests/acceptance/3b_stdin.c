@@ -62,8 +62,7 @@ TEST(b6_binary_input_and_its_end)
     struct fx_opt given = {.in = bytes, .in_len = sizeof(bytes)};
     CHECK_STR(fx_out(&fx, fx_exec_opt(&fx, "wc -c", &given)), "4\n");
     size_t len;
-    const char *out =
-        fx_text(&fx, fx_exec_opt(&fx, "cat", &given), CAPTURE_STDOUT, &len);
+    const char *out = fx_text(&fx, fx_exec_opt(&fx, "cat", &given), CAPTURE_STDOUT, &len);
     CHECK_MEM(out, len, bytes, sizeof(bytes));
 
     /* In pieces, until the end is said. */

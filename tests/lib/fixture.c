@@ -301,8 +301,11 @@ const struct command *fx_run(const char *file, int line, struct fx *fx,
     const char *out = fx_text(fx, c, CAPTURE_STDOUT, &out_len);
     const char *err = fx_text(fx, c, CAPTURE_STDERR, &err_len);
     if (c->state != COMMAND_EXITED || c->exit_code != expect->code)
-        test_fail(file, line, "'%.200s': %s, exit code %d, expected %d\nstdout: %.500s\nstderr: %.500s",
-                  expect->text, command_state_name(c->state), c->exit_code, expect->code, out, err);
+        test_fail(
+            file, line,
+            "'%.200s': %s, exit code %d, expected %d; why: %.200s\nstdout: %.300s\nstderr: %.300s",
+            expect->text, command_state_name(c->state), c->exit_code, expect->code,
+            c->why ? c->why : "-", out, err);
     if (expect->out)
         test_check_mem(file, line, (struct test_bytes){"stdout", out, out_len},
                        (struct test_bytes){"expected", expect->out, strlen(expect->out)});
