@@ -34,8 +34,10 @@ struct proc_list {
 };
 
 /*
- * Appends all descendants of the roots, parents before children; the roots themselves are left out.
- * A process is listed once. At most PROC_LIST_MAX (then -ERR_LIMIT, with the list filled so far).
+ * Appends all descendants of the roots, most parents before their children; the roots themselves
+ * are left out. A process is listed once. One whose parent ends meanwhile is not missed if it then
+ * belongs to a root, as in a box whose supervisor is the root. At most PROC_LIST_MAX (then
+ * -ERR_LIMIT, with the list filled so far).
  */
 enum { PROC_LIST_MAX = 65536 };
 int proc_tree_list(const pid_t *roots, size_t n_roots, struct proc_list *list);

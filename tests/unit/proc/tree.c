@@ -82,6 +82,8 @@ TEST(descendants_are_listed_parents_first)
     CHECK_INT(list.items[1].ppid, child);
     CHECK_INT(list.items[1].sid, list.items[1].pid);
 
+    CHECK_INT(proc_tree_list(NULL, 0, &list), 0);
+    CHECK_INT(list.n_items, 2);
     proc_list_clear(&list); /* a root below another is not listed twice */
     pid_t roots[] = {root, child};
     CHECK_INT(proc_tree_list(roots, 2, &list), 0);
@@ -268,8 +270,11 @@ static void check_wait(void (*body)(int fd), int fd, enum proc_wait_kind kind, i
     CHECK_INT(wait.kind, kind);
     CHECK_INT(wait.fd, want_fd);
     CHECK_INT(wait.tid, pid);
-    CHECK_INT(kill(pid, SIGKILL), 0);
-    CHECK_INT(waitpid(pid, NULL, 0), pid);
+    struct proc_list list = {0};
+    CHECK_INT(proc_tree_list(&pid, 1, &list), 0);
+    (void)proc_tree_kill(&list, SIGKILL, NULL, NULL);
+    proc_list_done(&list);
+    end_child(pid);
 }
 
 static void read_byte(int fd)
@@ -287,10 +292,8 @@ static void fill(int fd)
 
 static void wait_for_child(int fd)
 {
-    if (fork() == 0) {
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (fork() == 0)
         read_byte(fd);
-    }
     (void)wait(NULL);
 }
 
