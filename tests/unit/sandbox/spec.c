@@ -74,18 +74,24 @@ TEST(what_is_cut_short_is_refused)
     CHECK_INT(map_bytes(text.data, text.len, &block), -EPROTO);
 }
 
+static void flip(struct buf *text, size_t bit)
+{
+    unsigned char *byte = (unsigned char *)text->data + bit / 8;
+    *byte = (unsigned char)(*byte ^ 1U << bit % 8);
+}
+
 TEST(no_changed_byte_is_fatal)
 {
     auto_buf struct buf text = BUF_INIT(SANDBOX_SPEC_MAX);
     encode(&sample, &text);
     for (size_t bit = 0; bit < 8 * text.len; bit++) {
         struct sandbox_block block;
-        text.data[bit / 8] ^= (char)(1 << bit % 8);
+        flip(&text, bit);
         if (map_bytes(text.data, text.len, &block) == 0) {
             CHECK(block.spec.argv[0]);
             sandbox_block_done(&block);
         }
-        text.data[bit / 8] ^= (char)(1 << bit % 8);
+        flip(&text, bit);
     }
 }
 
