@@ -114,7 +114,7 @@ TEST(remove_tree_opens_up_directories)
 
 TEST(remove_tree_at_any_depth_with_few_descriptors)
 {
-    enum { DEPTH = 3000 };
+    enum { DEPTH = 500 };
     char name[200];
     memset(name, 'n', sizeof(name));
     name[sizeof(name) - 1] = '\0';
@@ -142,7 +142,7 @@ TEST(remove_tree_that_is_wide)
 {
     char path[64];
     CHECK_INT(mkdir("t", 0755), 0);
-    for (int i = 0; i < 5000; i++) {
+    for (int i = 0; i < 1500; i++) {
         (void)snprintf(path, sizeof(path), "t/f%d", i);
         touch(path);
         if (i % 10 == 0) {
