@@ -24,6 +24,7 @@ enum {
     LINES_MAX = 64 * 1024,
     READ_SIZE = 4096,
     READS_PER_TURN = 16,
+    STARTS_MAX = 3, /* in a row, in boxes that die at once */
 };
 
 static const char init_line[] =
@@ -88,6 +89,20 @@ int kill_bash_with(struct shell *sh, int signal)
         return -ESRCH;
     int rc = proc_info_read(sh->pid, &info);
     return rc < 0 ? rc : proc_kill(sh->pid, info.starttime, signal);
+}
+
+void shell_wake_supervisor(struct shell *sh)
+{
+    struct proc_info info;
+    pid_t pid = sh->box ? proc_box_pid(sh->box) : 0;
+    if (pid > 0 && proc_info_read(pid, &info) == 0 && info.state == 'T')
+        (void)proc_kill(pid, info.starttime, SIGCONT); /* if it has just ended, that is told */
+}
+
+bool shell_bash_is_zombie(const struct shell *sh)
+{
+    struct proc_info info;
+    return sh->pid > 0 && proc_info_read(sh->pid, &info) == 0 && info.state == 'Z';
 }
 
 void shell_kill_bash(struct shell *sh)
@@ -212,6 +227,8 @@ static void on_bash_ended(struct shell *sh)
     int n = 0;
     sh->n_unread = sh->cmd >= 0 && ioctl(sh->cmd, FIONREAD, &n) == 0 && n > 0 ? (size_t)n : 0;
     shell_forget_bash(sh);
+    if (sh->closing && phase == SHELL_STARTING)
+        return; /* on_gone() leads on */
     struct err err = {0};
     switch (phase) {
     case SHELL_STARTING:
@@ -251,12 +268,12 @@ static void on_spawned(void *ctx, uint32_t tag, pid_t pid)
 
 static void on_failed(void *ctx, uint32_t tag, const char *step, const struct err *err)
 {
-    (void)step;
     struct shell *sh = ctx;
-    if (tag != sh->tag)
+    if (tag != sh->tag || strcmp(step, "open") == 0) /* then the box is gone, see on_gone() */
         return;
     shell_forget_bash(sh);
-    start_failed(sh, err);
+    if (!sh->closing)
+        start_failed(sh, err);
 }
 
 static void on_exit_event(void *ctx, uint32_t tag, pid_t pid, const struct proc_exit *ended)
@@ -267,6 +284,18 @@ static void on_exit_event(void *ctx, uint32_t tag, pid_t pid, const struct proc_
         return;
     sh->exit = *ended;
     on_bash_ended(sh);
+}
+
+/* The box died before bash was started in it. */
+static bool start_in_new_box(struct shell *sh)
+{
+    struct session *s = sh->session;
+    if (sh->phase != SHELL_STARTING || sh->pid || sh->n_starts++ >= STARTS_MAX)
+        return false;
+    shell_forget_bash(sh);
+    auto_free char *state = take_ptr(sh->start_state);
+    return shell_start(sh, state, state ? strlen(state) : 0, s ? s->cwd : NULL,
+                       s ? (const char *const *)strv_items(&s->env) : NULL, NULL) == 0;
 }
 
 static void on_gone(void *ctx, bool lost)
@@ -282,6 +311,8 @@ static void on_gone(void *ctx, bool lost)
         native_check_closed(sh);
         return;
     }
+    if (start_in_new_box(sh))
+        return;
     sh->exit.status = 128 + SIGKILL; /* as wait(2) would say, had anybody waited */
     sh->box_lost = true;
     on_bash_ended(sh);
@@ -294,6 +325,8 @@ static void on_timer(void *ctx)
     struct shell *sh = ctx;
     if (sh->closing)
         native_check_closed(sh);
+    else if (sh->phase == SHELL_STARTING && !sh->pid && sh->box)
+        proc_box_close(sh->box); /* a supervisor that does not answer; on_gone() leads on */
     else if (sh->phase == SHELL_STARTING || sh->phase == SHELL_SAVING)
         shell_kill_bash(sh); /* its end leads on */
     else
@@ -464,18 +497,20 @@ int shell_start(struct shell *sh, const char *state, size_t state_len, const cha
         return err_set(err, -rc, "environment of the shell");
     sh->lost_why = NULL;
     rc = open_box(sh, err);
+    shell_wake_supervisor(sh);
     if (rc == 0)
         rc = shell_mend_dir(sh, err);
     if (rc == 0)
         rc = spawn_bash(sh, &vars, err);
-    if (rc < 0)
+    if (rc < 0 && rc != -EPIPE) /* the box is about to go, and on_gone() starts in a new one */
         return rc;
 
     auto_buf struct buf lines = BUF_INIT(LINES_MAX);
-    rc = start_lines(sh, cwd, &lines, err);
     if (rc == 0)
+        rc = start_lines(sh, cwd, &lines, err);
+    if (lines.len && rc == 0)
         rc = shell_send(sh, &lines, err);
-    if (rc < 0)
+    if (rc < 0 && rc != -EPIPE)
         return rc;
     sh->phase = SHELL_STARTING;
     sh->reported = false;
@@ -487,6 +522,7 @@ int shell_start(struct shell *sh, const char *state, size_t state_len, const cha
 
 void shell_became_idle(struct shell *sh)
 {
+    sh->n_starts = 0;
     free(take_ptr(sh->start_state));
     sh->phase = SHELL_IDLE;
     if (!sh->session)
