@@ -16,6 +16,8 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/own.h"
+#include "capture/log.h"
+#include "capture/view.h"
 #include "native/priv.h"
 
 enum {
@@ -290,27 +292,52 @@ static void save(struct shell *sh)
         shell_kill_bash(sh); /* its end leads on */
 }
 
-static void go_on(struct shell *sh)
+/*
+ * bash 5.2 corrupts its memory when a text ends inside $( ) while aliases are defined, and aborts
+ * some commands later (seen: "free(): invalid next size"). Such a shell must not run the next one.
+ */
+static bool is_corrupted(const struct shell *sh, const struct command *c)
 {
-    if (!sh->pid) {
-        sh->phase = SHELL_DOWN;
-        sh->restored = true;
-    } else if (sh->may_save) {
-        save(sh);
-        return;
-    } else {
-        sh->phase = SHELL_IDLE;
-    }
-    if (sh->session)
-        session_kind_ready(sh->session);
+    enum { SYNTAX_ERROR = 2 };
+    if (sh->outcome.exit_code != SYNTAX_ERROR || !sh->facts.has_aliases ||
+        !memmem(c->text, c->text_len, "$(", 2))
+        return false;
+    struct capture_view view;
+    capture_log_view(c->log, CAPTURE_STDERR, &view);
+    bool bad = memmem(view.head, view.head_len, "unexpected EOF", 14) != NULL ||
+               memmem(view.tail, view.tail_len, "unexpected EOF", 14) != NULL;
+    capture_view_done(&view);
+    return bad;
 }
 
-/* Everything of the command is known: tell it, then make the shell ready for the next. */
+/* The result goes out: the state behind it is saved, so that nothing can take it back. */
+static void tell(struct shell *sh)
+{
+    struct session *s = sh->session;
+    struct command *c = command_ref(s->current);
+    if (is_corrupted(sh, c)) {
+        shell_kill_bash(sh);
+        shell_forget_bash(sh);
+    }
+    sh->phase = sh->pid ? SHELL_IDLE : SHELL_DOWN;
+    if (!sh->pid)
+        sh->restored = true;
+    session_kind_done(c, &sh->outcome);
+    if (!c->open_tails)
+        command_quiet(c);
+    command_unref(c);
+    if (s->kind_data == sh && !sh->closing)
+        session_kind_ready(s);
+}
+
+/* Everything of the command is known: save what it changed, then tell. */
 static void complete(struct shell *sh, bool out_is_held, bool err_is_held)
 {
     struct command *c = sh->session->current;
     struct err err = {0};
     ev_timer_stop(&sh->timer);
+    ev_timer_stop(&c->timer);
+    c->ended_ns = ev_now_ns(sh->n->ev);
     if (out_is_held)
         (void)channel_hand_over(&sh->out, c, &sh->tails, &err);
     if (err_is_held)
@@ -320,16 +347,10 @@ static void complete(struct shell *sh, bool out_is_held, bool err_is_held)
     survivors_record(sh, c);
     /* What remains of a stopped command was asked to go and could not be made to. */
     sh->outcome.killed = c->stop_stage && c->n_survivors == 0;
-    sh->phase = SHELL_IDLE; /* go_on() corrects it; nothing can start before */
-
-    command_ref(c);
-    struct session *s = sh->session;
-    session_kind_done(c, &sh->outcome);
-    if (!c->open_tails)
-        command_quiet(c);
-    command_unref(c);
-    if (s->kind_data == sh && !sh->closing)
-        go_on(sh);
+    if (sh->pid && sh->may_save && !sh->outcome.lost)
+        save(sh);
+    else
+        tell(sh);
 }
 
 /* Waits a moment for what the last children print, then completes. */
@@ -356,6 +377,8 @@ static void check_stopped(struct shell *sh)
     bool kill = c->stop_stage >= SESSION_STOP_KILL;
     if (!sh->unwound && kill && sh->pid)
         (void)kill_bash_with(sh, sh->rounds++ < KILL_ROUNDS ? SIGINT : SIGKILL);
+    if (!sh->unwound && shell_bash_is_zombie(sh))
+        shell_wake_supervisor(sh);
     if (list.n_items)
         (void)proc_tree_kill(&list, kill ? SIGKILL : SIGTERM, NULL, NULL);
     if (list.n_items && !kill)
@@ -411,6 +434,13 @@ void foreground_shell_ended(struct shell *sh)
         drain(sh);
 }
 
+static void check_running(struct shell *sh)
+{
+    if (shell_bash_is_zombie(sh))
+        shell_wake_supervisor(sh);
+    ev_timer_start(&sh->timer, CHECK_DIR_MS);
+}
+
 void foreground_timer(struct shell *sh)
 {
     struct command *c = sh->session ? sh->session->current : NULL;
@@ -421,7 +451,7 @@ void foreground_timer(struct shell *sh)
     else if (sh->phase == SHELL_RUNNING && c->stop_stage)
         check_stopped(sh);
     else if (sh->phase == SHELL_RUNNING && shell_dir_is_whole(sh))
-        ev_timer_start(&sh->timer, CHECK_DIR_MS);
+        check_running(sh);
     else if (sh->phase == SHELL_RUNNING)
         shell_give_up(sh, "the command removed the shell's run directory");
 }
@@ -432,6 +462,8 @@ static void give_up(struct shell *sh)
 {
     struct command *c = sh->session->current;
     sh->outcome.lost = true;
+    shell_kill_bash(sh);
+    shell_forget_bash(sh); /* the next command gets a new one */
     complete(sh, channel_is_held(&sh->out, c), channel_is_held(&sh->err, c));
 }
 
@@ -449,6 +481,12 @@ void foreground_stop(struct shell *sh, struct command *c, enum session_stop_stag
     }
     if (stage == SESSION_STOP_INT && !c->why)
         c->why = survivors_why(sh);
+    if (sh->phase == SHELL_SAVING) { /* it has ended; only its state is still being written */
+        if (stage == SESSION_STOP_INT)
+            c->stop_stage = SESSION_STOP_NONE;
+        ev_timer_stop(&c->timer);
+        return;
+    }
     if (sh->phase == SHELL_DRAINING)
         return; /* over in a moment by itself */
     if (stage == SESSION_STOP_KILL || sh->unwound) {
@@ -523,14 +561,11 @@ void save_report(struct shell *sh)
     if (lines.len)
         (void)shell_send(sh, &lines, NULL); /* if bash has ended, so has what they undo */
     sh->own_exit_trap = false;
-    sh->phase = SHELL_IDLE;
-    session_kind_ready(sh->session);
+    tell(sh);
 }
 
 void save_failed(struct shell *sh)
 {
     (void)read_state(sh, "state", sh->session->cwd); /* whole if only the report is missing */
-    sh->phase = SHELL_DOWN;
-    sh->restored = true;
-    session_kind_ready(sh->session);
+    tell(sh);
 }

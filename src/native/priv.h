@@ -102,8 +102,9 @@ struct input {
 
 /* What later commands must know of a state. */
 struct state_facts {
-    bool has_definitions;   /* functions or aliases: no text is known to be harmless */
-    bool has_debug_trap;    /* DEBUG or RETURN, which a sourced file would hide or fire */
+    bool has_definitions; /* functions or aliases: no text is known to be harmless */
+    bool has_debug_trap;  /* DEBUG or RETURN, which a sourced file would hide or fire */
+    bool has_aliases;
     bool has_exit_trap;     /* the user's */
     bool has_own_exit_trap; /* ours: it is not part of the state */
     bool has_errexit;
@@ -146,7 +147,8 @@ struct shell {
     const char *lost_why; /* why we gave the shell up; NULL: we did not */
     bool box_lost;        /* the supervisor died, and all its processes with it */
     bool closing;
-    int rounds; /* of draining or killing */
+    int rounds;   /* of draining or killing */
+    int n_starts; /* that failed in a row, since their box died */
     struct proc_exit exit;
     struct session_outcome outcome; /* of the current command, once known */
     struct proc_list before;        /* what lived before the current command */
@@ -269,6 +271,10 @@ void shell_add_report(struct shell *sh, struct buf *lines, const char *code);
 int shell_write_file(struct shell *sh, const char *name, const void *p, size_t n, struct err *err);
 int kill_bash_with(struct shell *sh, int signal);
 void shell_kill_bash(struct shell *sh);
+/* A command may have stopped the supervisor, which then neither reaps nor tells. */
+void shell_wake_supervisor(struct shell *sh);
+/* bash has ended, and its supervisor has not noticed (yet). */
+bool shell_bash_is_zombie(const struct shell *sh);
 /* Ends a shell that cannot be trusted to answer; its command is lost. */
 void shell_give_up(struct shell *sh, const char *why);
 /* The bash that was is not ours any more; its end will not be noticed. */

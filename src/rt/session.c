@@ -68,6 +68,14 @@ static void write_snapshots(const struct rt_session *rs, struct json_w *w)
     json_w_arr_end(w);
 }
 
+static void write_env(const struct rt_session *rs, struct json_w *w)
+{
+    json_w_karr(w, "env");
+    for (size_t i = 0; i < rs->env.n; i++)
+        json_w_str_lossy(w, rs->env.items[i], strlen(rs->env.items[i]));
+    json_w_arr_end(w);
+}
+
 /* What the store keeps beside the state. */
 static int write_stored(const struct rt_session *rs, struct buf *json)
 {
@@ -79,10 +87,7 @@ static int write_stored(const struct rt_session *rs, struct buf *json)
     json_w_kstr(&w, "tenant", rs->tenant);
     json_w_kint(&w, "createdMs", rs->created_ms);
     write_cwd(rs, &w);
-    json_w_karr(&w, "env");
-    for (size_t i = 0; i < rs->env.n; i++)
-        json_w_str_lossy(&w, rs->env.items[i], strlen(rs->env.items[i]));
-    json_w_arr_end(&w);
+    write_env(rs, &w);
     write_snapshots(rs, &w);
     json_w_obj_end(&w);
     return json_w_finish(&w);
@@ -455,10 +460,7 @@ int rt_session_export(struct rt *rt, const char *id, struct buf *out, struct err
     json_w_kstr(&w, "kind", rs->kind->name);
     json_w_kstr(&w, "exportedAt", clock_iso8601(clock_wall_ms(), iso));
     write_cwd(rs, &w);
-    json_w_karr(&w, "env");
-    for (size_t i = 0; i < rs->env.n; i++)
-        json_w_str_lossy(&w, rs->env.items[i], strlen(rs->env.items[i]));
-    json_w_arr_end(&w);
+    write_env(rs, &w);
     write_state(&w, state, len);
     write_snapshots(rs, &w);
     json_w_obj_end(&w);

@@ -173,7 +173,8 @@ void command_finish(struct command *c, enum command_state state, int exit_code, 
     c->state = state;
     c->exit_code = exit_code;
     c->signal = signal;
-    c->ended_ns = (uint64_t)clock_mono_ns();
+    if (!c->ended_ns) /* the kind may know better */
+        c->ended_ns = (uint64_t)clock_mono_ns();
     if (!c->started_ns) /* it never ran */
         c->started_ns = c->ended_ns;
     ev_timer_stop(&c->timer);
