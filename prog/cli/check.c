@@ -156,13 +156,19 @@ static int check_run_dir(struct cli_check_result *ret, struct err *err)
     return rc < 0 ? rc : try_dir(dir, ret, err);
 }
 
+/* As the daemon finds it. */
 static int check_state_dir(struct cli_check_result *ret, struct err *err)
 {
     const char *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    if (!base && !home)
+    auto_free char *dir = NULL;
+    if (base && *base == '/')
+        dir = xasprintf("%s/nacre", base);
+    else if (geteuid() == 0)
+        dir = xstrdup("/var/lib/nacre");
+    else if (home && *home == '/')
+        dir = xasprintf("%s/.local/state/nacre", home);
+    else
         return err_set(err, ERR_NOT_FOUND, "neither XDG_STATE_HOME nor HOME is set");
-    auto_free char *dir =
-        base ? xasprintf("%s/nacre", base) : xasprintf("%s/.local/state/nacre", home);
     return try_dir(dir, ret, err);
 }
 

@@ -14,10 +14,13 @@
 
 enum { HELD_MAX = 1024 * 1024, RETRY_MS = 5, SETTLE_MS = 50 };
 
+/* From here on nothing waits for a reader: its end must be seen, and little more can come. */
 static void stop(struct cli_live *l, bool at_once)
 {
     l->stopped = true;
     l->calls->stop(at_once, l->ctx);
+    if (l->calls->room)
+        l->calls->room(l->ctx);
 }
 
 /* ---- input ---- */
@@ -163,11 +166,13 @@ void cli_live_output(struct cli_live *l, int stream, const void *p, size_t n)
 
 bool cli_live_is_full(const struct cli_live *l)
 {
-    return cli_out_is_full(&l->out) || cli_out_is_full(&l->err_out);
+    return !l->stopped && (cli_out_is_full(&l->out) || cli_out_is_full(&l->err_out));
 }
 
 void cli_live_wait(struct cli_live *l)
 {
+    if (l->stopped)
+        return;
     cli_out_wait(&l->out);
     cli_out_wait(&l->err_out);
 }
@@ -238,9 +243,9 @@ void cli_live_finish(struct cli_live *l)
         if (s->plain && capture_plain_end(s->plain, &text) == 0 && text.len)
             cli_out_write(s->out, text.data, text.len);
     }
-    /* The signals that came before asked for the command's end, not for that of its output. */
-    unsigned before = l->n_signals;
-    while ((l->out.queue.len || l->err_out.queue.len) && l->n_signals == before)
+    /* The first signal asks for the command's end, not for that of its output. */
+    unsigned enough = l->n_signals ? l->n_signals + (l->n_signals == 1) : 1;
+    while ((l->out.queue.len || l->err_out.queue.len) && l->n_signals < enough)
         (void)ev_run_once(l->ev, true);
 }
 

@@ -24,6 +24,7 @@ struct local {
     struct rundir dir;
     struct ev *ev;
     struct native *native;
+    const struct session_kind *kinds[2]; /* borrowed by the runtime for its life */
     struct rt *rt;
     struct cli_live live;
     char session[SESSION_ID_MAX];
@@ -93,8 +94,8 @@ static int open_runtime(struct local *l, struct err *err)
     rc = native_new(l->ev, &native, &l->native, err);
     if (rc < 0)
         return rc;
-    const struct session_kind *kinds[] = {native_kind(l->native), NULL};
-    struct rt_options options = {.kinds = kinds, .run_dir = l->dir.path};
+    l->kinds[0] = native_kind(l->native);
+    struct rt_options options = {.kinds = l->kinds, .run_dir = l->dir.path};
     return rt_new(l->ev, &options, &l->rt, err);
 }
 
