@@ -331,6 +331,8 @@ void proc_box_close(struct proc_box *box)
         return; /* its end is on the way */
     struct sandbox_msg msg = {.type = SANDBOX_MSG_CLOSE};
     (void)chan_send(&box->chan, &msg, NULL, 0); /* without descriptors it cannot fail */
+    if (box->starttime > 0)
+        (void)proc_kill(box->pid, box->starttime, SIGCONT); /* one that was stopped hears nothing */
     ev_timer_repeat(&box->timer, CLOSE_MS);
 }
 
