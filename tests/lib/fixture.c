@@ -58,7 +58,8 @@ static void must(int rc, const struct err *err, const char *what)
 static void open_dir(struct fx *fx)
 {
     struct err err = {0};
-    auto_free char *base = xasprintf("/dev/shm/nacre-tests-%u", geteuid());
+    const char *dir = fx->settings.dir;
+    auto_free char *base = dir ? xstrdup(dir) : xasprintf("/dev/shm/nacre-tests-%u", geteuid());
     if (mkdir(base, 0700) < 0 && access(base, W_OK) < 0) {
         free(base);
         base = xstrdup(test_dir());
