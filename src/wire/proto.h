@@ -13,9 +13,10 @@
  * first request is `hello`; others may be sent behind it without waiting.
  *
  * Every request is an object with "op". A field that the operation does not know, or
- * of the wrong type, is refused. Codes of errors are those of base/err.h:
- * syntax denied limit busy not_found exists invalid timeout closed lost spawn
- * protocol exited unsupported storage internal.
+ * of the wrong type, is refused. Codes of errors are the names of base/err.h:
+ * syntax_error denied limit_exceeded busy not_found already_exists invalid_argument
+ * timeout closed session_lost spawn_failed protocol_error already_exited unsupported
+ * storage_error internal.
  *
  * BYTES in a JSON field `x` are text in `x`, or base64 in `x64` where they are no
  * UTF-8. Output and input travel as raw frames instead.
