@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The verbs of nacre that speak with the daemon."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.environ["NACRE_SOURCE"], "tests/lib"))
+from nacre import (  # noqa: E402  pylint: disable=wrong-import-position
+    ENV,
+    WAIT,
+    Skip,
+    Terminal,
+    check,
+    gives,
+    nacre,
+    processes,
+    read_until,
+    refuses,
+    run_tests,
+    start,
+    stop_daemon,
+    test,
+    until,
+    work,
+)
+
+
+# ---- sessions of the daemon ----
+
+
+def session(name, text, *args, **options):
+    return nacre("exec", "-s", name, *args, "--", text, **options)
+
+
+@test
+def the_daemon_starts_by_itself_and_keeps_state():
+    stop_daemon()
+    gives(session("a", "cd /tmp; export A=1; f() { echo f$1; }; umask 027"))
+    gives(session("a", "pwd; echo $A; f x; umask"), b"/tmp\n1\nfx\n0027\n")
+    gives(session("b", "pwd; echo ${A-none}", cwd=work), (work + "\nnone\n").encode())
+    gives(session("a", "exit 3"), b"", 3)
+    gives(session("a", "pwd; f y"), b"/tmp\nfy\n")
+    gives(session("a", "echo e >&2; kill -9 $$"), b"", 137, None)
+    gives(session("a", "f z"), b"fz\n")
+
+
+@test
+def a_session_streams_takes_input_and_is_interrupted():
+    data = os.urandom(3_000_000)
+    gives(session("a", "cat", "--stdin", stdin=data), data)
+    gives(session("a", "cat", stdin=b"x"))
+    gives(session("a", "seq 1 300000"), b"".join(b"%d\n" % i for i in range(1, 300001)))
+    run = start("exec", "-s", "a", "--", "echo begun; while :; do :; done")
+    read_until(run.stdout.fileno(), b"begun\n")
+    run.send_signal(signal.SIGINT)
+    check(run.wait(WAIT), 130)
+    gives(session("a", "f alive"), b"falive\n")
+    gives(session("a", "echo part; sleep 60", "--timeout", "500ms"), b"part\n", 124, None)
+    gives(session("a", "f alive"), b"falive\n")
+
+
+@test
+def a_reader_of_a_session_that_goes_away_ends_the_command():
+    mark = f"52{os.getpid()}"
+    read_end, write_end = os.pipe()
+    run = start("exec", "-s", "a", "--", f"yes {mark}", stdout=write_end)
+    os.close(write_end)
+    os.read(read_end, 10)
+    os.close(read_end)
+    check(run.communicate(timeout=WAIT)[1], b"")
+    until(lambda: not processes("yes\0" + mark), "the end of the command")
+    gives(session("a", "f alive"), b"falive\n")
+
+
+@test
+def a_session_is_interrupted_although_nobody_reads():
+    mark = f"56{os.getpid()}"
+    run = start("exec", "-s", "a", "--", f"yes {mark}")
+    time.sleep(1)
+    run.send_signal(signal.SIGINT)
+    until(lambda: not processes("yes\0" + mark), "the end of the command")
+    run.send_signal(signal.SIGINT)
+    check(run.wait(WAIT), 130)
+    gives(session("a", "f alive"), b"falive\n")
+
+
+@test
+def a_session_on_a_terminal():
+    t = Terminal("exec", "-s", "a", "--pty", "--", "stty size; f pty; read -r x; echo got-$x; exit 4")
+    try:
+        t.read_until(b"30 100")
+        t.read_until(b"fpty")
+        until(t.is_raw, "raw mode")
+        t.type(b"hi\r")
+        t.read_until(b"got-hi")
+        check(t.wait(), 4)
+    finally:
+        t.close()
+
+
+@test
+def yield_returns_and_says_how_to_go_on():
+    run = session("a", "echo first; sleep 1.5; echo second; exit 6", "--yield", "500ms")
+    check((run.returncode, run.stdout), (0, b"first\n"), run)
+    command = re.search(rb"nacre wait (c_\w+)", run.stderr)[1].decode()
+    assert f"nacre logs -f {command}".encode() in run.stderr
+    assert f"nacre kill {command}".encode() in run.stderr
+    gives(nacre("logs", "-f", command), b"first\nsecond\n")
+    gives(nacre("wait", command), None, 6)
+    run = session("a", "sleep 1", "--yield", "200ms", "--json")
+    result = json.loads(run.stdout)
+    check(result["status"], "running")
+    gives(nacre("wait", result["id"]), None, 0)
+    gives(session("a", "echo quick; exit 2", "--yield", "20s"), b"quick\n", 2)
+
+
+@test
+def background_commands():
+    mark = f"53{os.getpid()}"
+    run = session("a", f"echo out; echo err >&2; f bg; exec sleep {mark}", "--background")
+    check(run.returncode, 0, run)
+    command = run.stdout.decode().strip()
+    assert re.fullmatch(r"c_\w+", command), run
+    gives(nacre("wait", "--log", "fbg", "--timeout", "20s", command), b"fbg\n")
+    gives(nacre("wait", "--log-regex", "^f.g$", "--timeout", "20s", command), b"fbg\n")
+    gives(nacre("logs", command), b"out\nfbg\n", 0, b"err\n")
+    gives(nacre("logs", "--stdout", command), b"out\nfbg\n")
+    gives(nacre("logs", "--stderr", command), b"", 0, b"err\n")
+    listed = json.loads(nacre("ps", "--json").stdout)
+    check([c["id"] for c in listed], [command])
+    assert command.encode() in nacre("ps").stdout
+    assert command.encode() in nacre("ps", "-s", "a").stdout
+    check(json.loads(nacre("ps", "-s", "b", "--json").stdout), [])
+    gives(nacre("wait", "--timeout", "300ms", command), b"", 124, None)
+    gives(nacre("wait", "--log", "never", "--timeout", "300ms", command), b"", 124, None)
+    gives(nacre("kill", command))
+    until(lambda: not processes("sleep\0" + mark), "the end of the command")
+    check(json.loads(nacre("ps", "--json").stdout), [])
+    assert command in [c["id"] for c in json.loads(nacre("ps", "-a", "--json").stdout)]
+    result = json.loads(nacre("result", "--json", command).stdout)
+    check((result["id"], result["status"], result["stdout"]), (command, "cancelled", "out\nfbg\n"))
+    assert b"cancelled" in nacre("result", command).stdout
+    run = nacre("kill", command)
+    check(run.returncode, 0, run)
+    assert b"already ended" in run.stderr, run.stderr
+
+
+@test
+def waiting_for_a_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    if not shutil.which("python3"):
+        raise Skip("no python3")
+    server = f"import socket; s = socket.create_server(('127.0.0.1', {port})); print('up'); s.accept()"
+    run = session("a", f'sleep 0.3; exec python3 -c "{server}"', "--background")
+    command = run.stdout.decode().strip()
+    gives(nacre("wait", "--port", str(port), "--timeout", "20s", command), b"")
+    nacre("wait", command)
+    run = nacre("wait", "--port", str(port), "--timeout", "20s", command)
+    check(run.returncode, 1, run)
+    run = nacre("wait", "--port", str(port), "--json", command)
+    check((run.returncode, json.loads(run.stdout)["end"]), (1, "exited"), run)
+
+
+@test
+def input_to_a_command():
+    command = session("a", "cat", "--background", "--stdin").stdout.decode().strip()
+    gives(nacre("input", command, "typed text"))
+    gives(nacre("input", command, stdin=b"\0\xff"))
+    gives(nacre("input", "--end", command, "last"))
+    gives(nacre("wait", command))
+    gives(nacre("logs", command), b"typed text\n\0\xfflast\n")
+    refuses(nacre("input", command, "late"), "ended", 125)
+
+
+@test
+def attach_shows_takes_input_and_detaches():
+    text = "echo begun; while read -r x; do echo got-$x; [ $x = end ] && exit 5; done; echo ended"
+    command = session("a", text, "--pty", "--background").stdout.decode().strip()
+    t = Terminal("attach", command)
+    try:
+        t.read_until(b"begun")
+        until(t.is_raw, "raw mode")
+        t.type(b"one\r")
+        t.read_until(b"got-one")
+        t.type(b"\x1d")
+        check(t.wait(), 0)
+    finally:
+        t.close()
+    t = Terminal("attach", command)
+    try:
+        t.read_until(b"got-one")
+        t.type(b"end\r")
+        t.read_until(b"got-end")
+        check(t.wait(), 5)
+    finally:
+        t.close()
+    run = nacre("attach", command)  # it has ended: the log and its status
+    check(run.returncode, 5, run)
+    assert b"got-one" in run.stdout and b"got-end" in run.stdout, run.stdout
+    refuses(nacre("attach", "c_nosuchcommand"), "c_nosuchcommand", 125)
+
+
+@test
+def signals_and_trees():
+    run = session("a", "trap 'echo usr1' USR1; echo begun; while :; do sleep 0.05; done", "--background")
+    command = run.stdout.decode().strip()
+    gives(nacre("wait", "--log", "begun", "--timeout", "20s", command), b"begun\n")
+    gives(nacre("kill", "-s", "USR1", command))
+    gives(nacre("wait", "--log", "usr1", "--timeout", "20s", command), b"usr1\n")
+    gives(nacre("kill", "--tree", command))
+    check(json.loads(nacre("result", "--json", command).stdout)["status"], "cancelled")
+    refuses(nacre("kill", "c_nosuchcommand"), "c_nosuchcommand", 125)
+    mark = f"54{os.getpid()}"
+    run = session("a", f"sleep {mark} & echo done", "--json")
+    command = json.loads(run.stdout)["id"]
+    assert processes("sleep\0" + mark)
+    gives(nacre("kill", command))
+    until(lambda: not processes("sleep\0" + mark), "the end of what it left behind")
+
+
+@test
+def log_cursors():
+    run = session("a", "echo one; sleep 0.1; echo two >&2; sleep 0.1; echo three", "--json")
+    command = json.loads(run.stdout)["id"]
+    gives(nacre("logs", "--cursor", "4", command), b"three\n", 0, b"two\n")
+    refuses(nacre("logs", "--cursor", "1000", command), "cursor", 125)
+    pieces = [json.loads(line) for line in nacre("logs", "--json", command).stdout.splitlines()]
+    check("".join(p["text"] for p in pieces), "one\ntwo\nthree\n")
+    check([p["stream"] for p in pieces], ["stdout", "stderr", "stdout"])
+    check(pieces[-1]["cursor"], 14)
+
+
+@test
+def life_of_a_session():
+    gives(nacre("session", "open", "s1", "--env", "E=5", "--cwd", "/"), b"s1\n")
+    gives(session("s1", "pwd; echo $E; X=kept"), b"/\n5\n")
+    refuses(nacre("session", "open", "s1"), "s1", 125)
+    refuses(nacre("session", "open", "../x"), "../x", 125)
+    made = nacre("session", "open").stdout.decode().strip()
+    assert made and made != "s1"
+    listed = json.loads(nacre("session", "list", "--json").stdout)
+    assert {"s1", made} <= {s["id"] for s in listed}, listed
+    table = nacre("session", "list").stdout.decode().splitlines()
+    assert any(line.startswith("s1 ") for line in table), table
+    check(json.loads(nacre("session", "show", "--json", "s1").stdout)["id"], "s1")
+    assert b"s1" in nacre("session", "show", "s1").stdout
+    gives(nacre("session", "snapshot", "s1", "before"))
+    gives(session("s1", "X=lost; cd /tmp"))
+    gives(nacre("session", "fork", "s1", "s2"), b"s2\n")
+    gives(session("s2", "echo $X; pwd"), b"lost\n/tmp\n")
+    gives(nacre("session", "restore", "s1", "before"))
+    gives(session("s1", "echo $X; pwd"), b"kept\n/\n")
+    refuses(nacre("session", "restore", "s1", "nosuch"), "nosuch", 125)
+    gives(nacre("session", "reset", "s1"))
+    gives(session("s1", "echo ${X-none}"), b"none\n")
+    for name in ("s1", "s2", made):
+        gives(nacre("session", "close", name))
+    refuses(nacre("session", "close", "s1"), "s1", 125)
+    refuses(nacre("session", "show", "s1"), "s1", 125)
+
+
+@test
+def a_session_moves_in_a_file():
+    gives(session("m1", "cd /; V='a b'; g() { echo g-$V; }"))
+    gives(nacre("session", "export", "-o", work + "/m1.session", "m1"))
+    exported = nacre("session", "export", "m1")
+    with open(work + "/m1.session", "rb") as f:
+        check(dict(json.load(f), exportedAt=0), dict(json.loads(exported.stdout), exportedAt=0))
+    gives(nacre("session", "import", "--name", "m2", work + "/m1.session"), b"m2\n")
+    gives(session("m2", "g; pwd"), b"g-a b\n/\n")
+    gives(nacre("session", "close", "m1"))
+    gives(nacre("session", "import", "-", stdin=exported.stdout), b"m1\n")
+    gives(session("m1", "g"), b"g-a b\n")
+    refuses(nacre("session", "import", "-", stdin=b"{}"), "", 125)
+    gives(nacre("session", "close", "m1"))
+    gives(nacre("session", "close", "m2"))
+
+
+@test
+def doctor_says_what_is_well():
+    run = nacre("doctor")
+    check(run.returncode, 0, run)
+    assert b"isolation" in run.stdout and b"none" in run.stdout, run.stdout
+    report = json.loads(nacre("doctor", "--json").stdout)
+    assert all(c["status"] == "ok" for c in report["checks"]), report
+    names = {c["name"] for c in report["checks"]}
+    assert {"bash", "nacre-spawn", "daemon", "pidfd", "pty", "fifo", "subreaper"} <= names, names
+    run = nacre("doctor", env=dict(ENV, NACRE_SPAWN="/nonexistent/spawn"))
+    check(run.returncode, 1, run)
+    assert b"failed" in run.stdout and b"/nonexistent/spawn" in run.stdout, run.stdout
+    run = nacre("doctor", env=dict(ENV, XDG_STATE_HOME="/proc/nonexistent"))
+    check(run.returncode, 1, run)
+
+
+@test
+def a_daemon_that_cannot_be_had_is_explained():
+    stop_daemon()
+    env = dict(ENV, NACRED="/nonexistent/nacred")
+    refuses(session("x", "true", env=env), "/nonexistent/nacred", 125)
+    env = dict(ENV, NACRE_SOCKET="/proc/nonexistent/sock")
+    refuses(session("x", "true", env=env), "/proc/nonexistent", 125)
+    env = dict(ENV, NACRE_SPAWN="/nonexistent/spawn")
+    refuses(nacre("exec", "--", "true", env=env), "/nonexistent/spawn", 125)
+
+
+@test
+def serve_is_the_daemon():
+    stop_daemon()
+    run = start("serve", "--foreground")
+    try:
+        until(lambda: os.path.exists(ENV["NACRE_SOCKET"]), "the socket")
+        gives(session("a", "echo served"), b"served\n")
+        run.terminate()
+        check(run.wait(WAIT), 0)
+    finally:
+        run.kill()
+        run.communicate()
+
+
+run_tests()
