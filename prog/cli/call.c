@@ -39,16 +39,15 @@ void cli_put_number(struct json_w *w, const char *key, int64_t value)
         json_w_kint(w, key, value);
 }
 
-void cli_put_env(struct json_w *w, const struct cli_args *args)
+void cli_put_env(struct json_w *w, const char *const *env)
 {
-    if (!args->env.n)
+    if (!env || !env[0])
         return;
     json_w_kobj(w, "env");
-    for (size_t i = 0; i < args->env.n; i++) {
-        const char *item = args->env.items[i];
-        size_t len = strcspn(item, "="); /* args were checked: there is one */
-        json_w_keyn(w, item, len);
-        json_w_str(w, item + len + 1);
+    for (; *env; env++) {
+        size_t len = strcspn(*env, "="); /* they were checked: there is one */
+        json_w_keyn(w, *env, len);
+        json_w_str(w, *env + len + 1);
     }
     json_w_obj_end(w);
 }

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "base/buf.h"
 #include "base/err.h"
 #include "cli/local.h"
@@ -28,6 +31,19 @@ static const char *find_conflict(const struct cli_args *args)
     return NULL;
 }
 
+/* What was asked for, and on a terminal of ours its kind: a command's own is "dumb". */
+static int collect_env(const struct cli_args *args, struct strv *env, struct err *err)
+{
+    const char *term = getenv("TERM");
+    strv_init(env, COMMAND_ENV_MAX);
+    int rc = 0;
+    if (args->pty && term && *term && isatty(STDOUT_FILENO))
+        rc = strv_pushf(env, "TERM=%s", term);
+    if (rc == 0 && args->env.items)
+        rc = strv_push_all(env, (const char *const *)args->env.items);
+    return rc < 0 ? err_set(err, -rc, "environment of over %d bytes", COMMAND_ENV_MAX) : 0;
+}
+
 int cli_exec(const struct cli_args *args)
 {
     const char *conflict = find_conflict(args);
@@ -40,6 +56,9 @@ int cli_exec(const struct cli_args *args)
     int rc = cli_text_get(args, &text, &err);
     if (rc == -ERR_INVALID)
         return cli_usage(args, "%s", err.text);
+    auto_strv struct strv env = STRV_INIT(0);
+    if (rc == 0)
+        rc = collect_env(args, &env, &err);
     if (rc == 0 && args->cwd)
         rc = cli_path_resolve(args->cwd, &cwd, &err);
     if (rc < 0)
@@ -49,7 +68,7 @@ int cli_exec(const struct cli_args *args)
         .text = buf_cstr(&text),
         .text_len = text.len,
         .cwd = cwd,
-        .env = args->env.n ? (const char *const *)args->env.items : NULL,
+        .env = (const char *const *)strv_items(&env),
         .stdin_open = args->from_stdin || args->pty,
         .background = args->background || args->pty, /* a terminal needs a process of its own */
         .pty = args->pty,

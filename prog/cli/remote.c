@@ -197,7 +197,7 @@ static int ask_for_command(struct remote *r, struct err *err)
     cli_put_text(w, "startCwd", here);
     cli_put_text(w, "kind", r->args->kind);
     cli_put_text(w, "cwd", spec->cwd);
-    cli_put_env(w, r->args);
+    cli_put_env(w, spec->env);
     cli_put_number(w, "timeoutMs", spec->timeout_ms);
     cli_put_number(w, "graceMs", spec->grace_ms);
     cli_put_number(w, "yieldMs", r->args->yield_ms);

@@ -51,7 +51,7 @@ static void ask_open(const struct cli_args *args, struct json_w *w, const void *
     cli_put_text(w, "session", args->operands[0]);
     cli_put_text(w, "kind", args->kind);
     cli_put_text(w, "cwd", ctx);
-    cli_put_env(w, args);
+    cli_put_env(w, (const char *const *)args->env.items);
 }
 
 /* ---- answers ---- */
