@@ -292,20 +292,35 @@ static void save(struct shell *sh)
         shell_kill_bash(sh); /* its end leads on */
 }
 
-/*
- * bash 5.2 corrupts its memory when a text ends inside $( ) while aliases are defined, and aborts
- * some commands later (seen: "free(): invalid next size"). Such a shell must not run the next one.
- */
-static bool is_corrupted(const struct shell *sh, const struct command *c)
+/* Whether a line of p says that our own bash met the end of a text inside $( ). */
+static bool ended_in_substitution(const char *p, size_t len)
 {
-    enum { SYNTAX_ERROR = 2 };
-    if (sh->outcome.exit_code != SYNTAX_ERROR || !sh->facts.has_aliases ||
-        !memmem(c->text, c->text_len, "$(", 2))
+    static const char what[] = "unexpected EOF while looking for matching `)'";
+    static const char self[] = "bash: ", other[] = "bash: -c: ";
+    const char *end = p + len, *at = p;
+    while ((at = memmem(at, (size_t)(end - at), what, sizeof(what) - 1))) {
+        const char *line = memrchr(p, '\n', (size_t)(at - p));
+        line = line ? line + 1 : p;
+        if (memcmp(line, self, sizeof(self) - 1) == 0 &&
+            memcmp(line, other, sizeof(other) - 1) != 0)
+            return true;
+        at++;
+    }
+    return false;
+}
+
+/*
+ * bash 5.2 corrupts its memory when a text ends inside $( ), and aborts some commands later (seen:
+ * "free(): invalid next size"). Such a shell must not run the next one.
+ */
+static bool is_corrupted(const struct command *c)
+{
+    if (!capture_log_bytes(c->log, CAPTURE_STDERR))
         return false;
     struct capture_view view;
     capture_log_view(c->log, CAPTURE_STDERR, &view);
-    bool bad = memmem(view.head, view.head_len, "unexpected EOF", 14) != NULL ||
-               memmem(view.tail, view.tail_len, "unexpected EOF", 14) != NULL;
+    bool bad = ended_in_substitution(view.head, view.head_len) ||
+               ended_in_substitution(view.tail, view.tail_len);
     capture_view_done(&view);
     return bad;
 }
@@ -315,7 +330,7 @@ static void tell(struct shell *sh)
 {
     struct session *s = sh->session;
     struct command *c = command_ref(s->current);
-    if (is_corrupted(sh, c)) {
+    if (sh->pid && is_corrupted(c)) {
         shell_kill_bash(sh);
         shell_forget_bash(sh);
     }

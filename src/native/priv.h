@@ -104,7 +104,6 @@ struct input {
 struct state_facts {
     bool has_definitions; /* functions or aliases: no text is known to be harmless */
     bool has_debug_trap;  /* DEBUG or RETURN, which a sourced file would hide or fire */
-    bool has_aliases;
     bool has_exit_trap;     /* the user's */
     bool has_own_exit_trap; /* ours: it is not part of the state */
     bool has_errexit;

@@ -374,7 +374,6 @@ static void read_facts(const struct span part[N_PARTS], struct state_facts *ret_
     struct span traps = part[PART_TRAPS];
     *ret_facts = (struct state_facts){
         .has_definitions = part[PART_FUNCTIONS].len || part[PART_ALIASES].len,
-        .has_aliases = part[PART_ALIASES].len > 0,
         .has_debug_trap = has(traps, "' DEBUG\n") || has(traps, "' RETURN\n"),
         .has_own_exit_trap = has(traps, "/bye' EXIT\n"),
         .has_errexit = has(part[PART_OPTIONS], "set -o errexit"),

@@ -263,6 +263,17 @@ TEST(d18_no_check_before)
         CHECK_STR(fx_out(&fx, c), "");
         check_next(&fx);
     }
+    /* After these bash 5.2 has a corrupted heap, of which later commands would die. */
+    static const char *const cut[] = {"x=$(cat <<A", "eval 'echo $('", "if $(", "x=$(\necho a",
+                                      "echo $("};
+    for (size_t i = 0; i < sizeof(cut) / sizeof(cut[0]); i++) {
+        FX_RUN(&fx, cut[i], 2, "", NULL);
+        for (int n = 0; n < 5; n++)
+            FX_RUN(&fx, "f() { echo $(echo a); }; alias b=c; declare -p >/dev/null; f", 0, "a\n",
+                   "");
+    }
+    CHECK(!FX_RUN(&fx, "bash -c 'echo $('; :", 0, "", NULL)->session_restored);
+    CHECK(!FX_RUN(&fx, ":", 0, "", "")->session_restored);
     /* What stands before the fault on lines of its own has run, as in a script. */
     FX_RUN(&fx, "echo before\nfi\necho after", 2, "before\n", NULL);
     fx_close(&fx);
