@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "control/priv.h"
-#include "session/session.h"
 
 enum { FILE_MAX = WIRE_JSON_MAX };
 
@@ -45,7 +44,7 @@ int op_session_open(struct channel *ch, const struct request *req, struct err *e
         .state_len = req->state.len,
         .may_exist = req->may_exist,
     };
-    char id[SESSION_ID_MAX];
+    char id[CONTROL_SESSION_ID_SIZE];
     return named(ch, rt_session_open(rt_of(ch), &control_caller, &spec, id, err), id);
 }
 
@@ -108,7 +107,7 @@ int op_session_reset(struct channel *ch, const struct request *req, struct err *
 
 int op_session_fork(struct channel *ch, const struct request *req, struct err *err)
 {
-    char id[SESSION_ID_MAX];
+    char id[CONTROL_SESSION_ID_SIZE];
     return named(
         ch, rt_session_fork(rt_of(ch), &control_caller, req->session, req->new_session, id, err),
         id);
@@ -141,7 +140,7 @@ int op_session_export(struct channel *ch, const struct request *req, struct err 
 
 int op_session_import(struct channel *ch, const struct request *req, struct err *err)
 {
-    char id[SESSION_ID_MAX];
+    char id[CONTROL_SESSION_ID_SIZE];
     return named(ch,
                  rt_session_import(rt_of(ch), &control_caller, req->file.p, req->file.len,
                                    req->new_session, id, err),

@@ -19,11 +19,13 @@
 #include "ev/ev.h"
 #include "json/write.h"
 #include "rt/rt.h"
-#include "session/command.h"
 #include "wire/frame.h"
 #include "wire/proto.h"
 
 struct json_node;
+
+/* What rt/rt.h calls SESSION_ID_MAX. */
+enum { CONTROL_SESSION_ID_SIZE = 65 };
 
 enum {
     CONTROL_CONNS_MAX = 1024,
@@ -73,7 +75,7 @@ struct control_run {
     struct list link;        /* control.runs */
     struct channel *channel; /* NULL: answered, or the client has gone */
     char id[COMMAND_ID_MAX];
-    char session[65];
+    char session[CONTROL_SESSION_ID_SIZE];
     bool one_shot;
     bool ended;          /* the command is final */
     uint64_t end_cursor; /* of its log then; a stream comes that far before the answer */

@@ -187,16 +187,16 @@ static int check_required(uint64_t missing, struct err *err)
 int request_read(const struct json_node *root, uint64_t allowed, uint64_t required,
                  struct arena *arena, struct request *ret, struct err *err)
 {
-    JSON_FOREACH(node, root)
+    JSON_FOREACH(value, root)
     {
         size_t len;
-        const char *key = json_key(node, &len);
+        const char *key = json_key(value, &len);
         if (strcmp(key, "op") == 0)
             continue;
         enum request_field field = find_field(key, len);
         if (field == N_FIELDS || !(allowed & FIELD_BIT(field)))
             return err_set(err, ERR_INVALID, "'%s' knows no field '%.40s'", ret->op, key);
-        int rc = read_field(&fields[field], root, node, arena, ret, err);
+        int rc = read_field(&fields[field], root, value, arena, ret, err);
         if (rc < 0)
             return rc;
         ret->given |= FIELD_BIT(field);

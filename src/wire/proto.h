@@ -46,18 +46,20 @@
  *           sessions, commandsRunning, socket, stateDir?, notice?
  * shutdown  -> {}; then all sessions are closed and the daemon ends.
  *
- * exec      text, session?, create? (true), cwd?, env? {"K": "V"}, timeoutMs?, graceMs?,
- *           yieldMs?, stdin?, stdinOpen?, background?, pty?, rows?, cols?, stream?,
- *           kind?
- *           -> the result object (docs/api).
+ * exec      text, session?, create? (true), kind?, startCwd?, cwd?, env? {"K": "V"},
+ *           timeoutMs?, graceMs?, yieldMs?, stdin?, stdinOpen?, stream?,
+ *           background?, wait?, pty?, rows?, cols?
+ *           -> the result object (docs/result.md).
  *           Without session: one of its own, closed when the command has ended. A
- *           session that does not exist is made unless create is false. yieldMs: if the
- *           command runs longer, the answer comes then, its status "running". With
- *           background the answer comes at once, unless yieldMs says to wait that long.
- *           stdin: given at the start; stdinOpen: frames follow.
+ *           session that does not exist is made, of that kind and starting in startCwd,
+ *           unless create is false. cwd and env are for this command.
+ *           yieldMs: if the command runs longer, the answer comes then, its status
+ *           "running". background: the answer comes at once, unless yieldMs, wait or
+ *           stream ask to wait. A terminal (pty) needs background.
+ *           stdin: given at the start; stdinOpen: frames follow, and more after stdin.
  *           stream or stdinOpen: {"event": "started", "id", "session"} comes first.
- *           stream: output frames; all output that came before the end of the command
- *           comes before the answer.
+ *           stream: output frames; all that was printed before the end of the command
+ *           comes before the answer. What outlives it prints is left to `logs`.
  * input     id, data?, end? -> {}
  * input     id, stream: true -> {} at 'X', which ends the input, or at the command's end
  * inputEnd  id -> {}
