@@ -12,7 +12,8 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
-from nacred import Client, Closed, Daemon, Failed, error_of, main, output, processes_with, wait_until
+from nacred import Client, Closed, Daemon, Failed
+from nacred import error_of, main, output, processes_with, wait_until
 
 
 def settle(client, session):
@@ -50,7 +51,8 @@ def test_a_one_shot_session_is_closed():
 def test_one_shot_goes_on_when_the_client_vanishes():
     with Daemon() as daemon:
         with daemon.client() as client:
-            channel = client.send("exec", text="sleep .3; touch " + daemon.dir + "/done", stream=True)
+            text = "sleep .3; touch " + daemon.dir + "/done"
+            channel = client.send("exec", text=text, stream=True)
             started = client.next(channel)[2]
             assert started["event"] == "started", started
         with daemon.client() as other:
@@ -262,8 +264,8 @@ def test_a_terminal():
 
 def test_stop_and_signal_by_channel():
     with Daemon() as daemon, daemon.client() as client:
-        for text, op in (("sleep 100", {"op": "stop"}), ("sleep 100", {"op": "signal", "signal": "INT"})):
-            channel = client.send("exec", text=text, session="a", stream=True)
+        for op in ({"op": "stop"}, {"op": "signal", "signal": "INT"}):
+            channel = client.send("exec", text="sleep 100", session="a", stream=True)
             client.next(channel)
             time.sleep(0.1)
             client.call(**op, channel=channel)
@@ -587,7 +589,8 @@ def test_kill_9_leaves_no_process():
 
 def test_sigterm_ends_all_and_tells_those_who_wait():
     with Daemon() as daemon, daemon.client() as client:
-        channel = client.send("exec", text="trap '' TERM INT; sleep 987.75", session="a", stream=True)
+        text = "trap '' TERM INT; sleep 987.75"
+        channel = client.send("exec", text=text, session="a", stream=True)
         client.next(channel)
         client.exec("setsid sleep 987.75 & sleep 987.75 &", session="b")
         wait_until(lambda: len(processes_with("987.75")) >= 3, "they run")
@@ -699,7 +702,8 @@ def test_the_program_returns_when_the_daemon_is_ready():
             assert client.exec("echo ok")["output"] == "ok\n"
             assert os.readlink(f"/proc/{pid}/cwd") == "/"
             assert os.getsid(pid) != os.getsid(0)
-            assert "listens" in open(daemon.dir + "/second-state/nacred.log", encoding="utf-8").read()
+            with open(daemon.dir + "/second-state/nacred.log", encoding="utf-8") as log:
+                assert "listens" in log.read()
             os.kill(pid, signal.SIGTERM)
             try:
                 client.next()
