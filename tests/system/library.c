@@ -3,6 +3,8 @@
  * The installed library, by its header alone. Every case runs twice: in a runtime
  * within the test, and through the daemon.
  */
+#include "system/library.h"
+
 #include <errno.h>
 #include <nacre/nacre.h>
 #include <poll.h>
@@ -13,60 +15,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-#include "lib/test.h"
-
-#define OPTIONS(type, ...) (&(const struct type){.size = sizeof(struct type), __VA_ARGS__})
-
-/* The call succeeds; if not, its error is in the report. */
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        struct nacre_error *error = NULL;                                                          \
-        int ok_rc_ = (call);                                                                       \
-        if (ok_rc_ < 0)                                                                            \
-            FAIL("%s: %d %s", #call, ok_rc_, nacre_error_message(error));                          \
-    } while (0)
-
-/* The call fails with this code, and says why. */
-#define FAILS(code, call)                                                                          \
-    do {                                                                                           \
-        struct nacre_error *error = NULL;                                                          \
-        CHECK_INT((call), -(code));                                                                \
-        CHECK_INT(nacre_error_code(error), (code));                                                \
-        CHECK(strlen(nacre_error_message(error)) > 0);                                             \
-        nacre_error_free(error);                                                                   \
-    } while (0)
-
-static struct nacre_session *open_session(struct nacre *n)
-{
-    struct nacre_session *s = NULL;
-    OK(nacre_session_open(n, NULL, &s, &error));
-    return s;
-}
-
-static void end_session(struct nacre_session *s)
-{
-    OK(nacre_session_close(s, &error));
-    nacre_session_free(s);
-}
-
-static struct nacre_result *run_with(struct nacre_session *s, const char *text,
-                                     const struct nacre_exec_options *options)
-{
-    struct nacre_result *r = NULL;
-    OK(nacre_exec(s, text, NACRE_TEXT, options, &r, &error));
-    return r;
-}
-
-/* Runs a text; its standard output is as expected and its exit code 0. */
-static void expect(struct nacre_session *s, const char *text, const char *out)
-{
-    struct nacre_result *r = run_with(s, text, NULL);
-    CHECK_STR(nacre_result_stderr(r, NULL), "");
-    CHECK_STR(nacre_result_stdout(r, NULL), out);
-    CHECK_INT(nacre_result_exit_code(r), 0);
-    nacre_result_free(r);
-}
 
 /* ---- results ---- */
 
@@ -723,79 +671,4 @@ void test_collect(void)
         add(&tests[i], "embedded", run_embedded, &cases[i]);
     for (size_t i = 0; i < N_CASES; i++)
         add(&tests[N_CASES + i], "connected", run_connected, &cases[i]);
-}
-
-/* ---- without a session ---- */
-
-TEST(version_is_told)
-{
-    CHECK(strchr(nacre_version(), '.'));
-}
-
-TEST(no_error_has_a_text_too)
-{
-    CHECK_INT(nacre_error_code(NULL), 0);
-    CHECK_STR(nacre_error_message(NULL), "no error");
-    nacre_error_free(NULL);
-}
-
-TEST(directories_are_checked)
-{
-    struct nacre *n = NULL;
-    FAILS(NACRE_ERR_INVALID, nacre_open(OPTIONS(nacre_options, .run_dir = "relative"), &n, &error));
-    FAILS(ENOENT, nacre_open(OPTIONS(nacre_options, .state_dir = "/no/such/dir"), &n, &error));
-}
-
-TEST(no_daemon_is_an_error)
-{
-    struct nacre *n = NULL;
-    char path[100];
-    (void)snprintf(path, sizeof(path), "%s/nobody", test_dir());
-    FAILS(NACRE_ERR_CLOSED, nacre_connect(path, &n, &error));
-}
-
-TEST(handles_outlive_the_runtime)
-{
-    struct nacre *n = NULL;
-    struct nacre_command *c = NULL;
-    struct nacre_result *r = NULL;
-    OK(nacre_open(NULL, &n, &error));
-    struct nacre_session *s = open_session(n);
-    r = run_with(s, "echo kept", NULL);
-    OK(nacre_start(s, "sleep 60", NACRE_TEXT, NULL, &c, &error));
-    nacre_close(n);
-    CHECK_STR(nacre_result_output(r, NULL), "kept\n");
-    CHECK(!nacre_result_json(r));
-    FAILS(NACRE_ERR_CLOSED, nacre_exec(s, ":", 1, NULL, NULL, &error));
-    FAILS(NACRE_ERR_CLOSED, nacre_command_stop(c, &error));
-    FAILS(NACRE_ERR_CLOSED, nacre_session_close(s, &error));
-    nacre_result_free(r);
-    nacre_command_free(c);
-    nacre_session_free(s);
-}
-
-TEST(runtimes_are_apart)
-{
-    struct nacre *a = NULL, *b = NULL;
-    struct nacre_session *found = NULL;
-    OK(nacre_open(NULL, &a, &error));
-    OK(nacre_open(NULL, &b, &error));
-    struct nacre_session *s = open_session(a);
-    FAILS(NACRE_ERR_NOT_FOUND, nacre_session_find(b, nacre_session_id(s), &found, &error));
-    end_session(s);
-    nacre_close(a);
-    nacre_close(b);
-}
-
-TEST(shells_wait_in_a_pool)
-{
-    struct nacre *n = NULL;
-    OK(nacre_open(OPTIONS(nacre_options, .pool = 2), &n, &error));
-    for (int i = 0; i < 5; i++) {
-        struct nacre_session *s = NULL;
-        OK(nacre_session_open(n, OPTIONS(nacre_session_options, .cwd = "/usr"), &s, &error));
-        expect(s, "pwd; sleep 0.02", "/usr\n");
-        end_session(s);
-    }
-    nacre_close(n);
 }
