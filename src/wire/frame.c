@@ -21,7 +21,7 @@ static const struct rule {
     bool to_daemon, to_client;
     size_t min, max;
 } rules[] = {
-    {WIRE_JSON,      true,  true,  2,                WIRE_JSON_MAX                    },
+    {WIRE_JSON,      true,  true,  0,                WIRE_JSON_MAX                    },
     {WIRE_STDOUT,    false, true,  WIRE_CURSOR_SIZE, WIRE_CURSOR_SIZE + WIRE_BYTES_MAX},
     {WIRE_STDERR,    false, true,  WIRE_CURSOR_SIZE, WIRE_CURSOR_SIZE + WIRE_BYTES_MAX},
     {WIRE_INPUT,     true,  false, 0,                WIRE_BYTES_MAX                   },

@@ -135,9 +135,9 @@ TEST(a_bad_header_is_refused_before_its_payload_is_there)
     check_refused(WIRE_DAEMON, "GET / HTTP/1.1\r\n", 16,
                   "frame of type 0x2f: expected 'J', 'I' or 'X'");
     check_refused(WIRE_DAEMON, "\xff\xff\xff\xffJ", 5,
-                  "frame 'J' of length 4294967295: expected 7 to 16777221");
-    check_refused(WIRE_DAEMON, "\0\0\0\0J", 5, "frame 'J' of length 0: expected 7 to 16777221");
-    check_refused(WIRE_DAEMON, "\x06\0\0\0J", 5, "frame 'J' of length 6: expected 7 to 16777221");
+                  "frame 'J' of length 4294967295: expected 5 to 16777221");
+    check_refused(WIRE_DAEMON, "\0\0\0\0J", 5, "frame 'J' of length 0: expected 5 to 16777221");
+    check_refused(WIRE_DAEMON, "\x04\0\0\0J", 5, "frame 'J' of length 4: expected 5 to 16777221");
     check_refused(WIRE_DAEMON, "\x06\0\0\0X", 5, "frame 'X' of length 6: expected 5 to 5");
     check_refused(WIRE_DAEMON, "\x06\0\x04\0I", 5,
                   "frame 'I' of length 262150: expected 5 to 262149");
