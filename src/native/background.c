@@ -407,9 +407,20 @@ static size_t signal_all(struct background *b, int signal)
     return n;
 }
 
+char *background_why(struct background *b, bool *needs_input)
+{
+    struct proc_list list = {0};
+    (void)anything_left(b, &list);
+    char *why = why_of(&list, 0, &b->input, needs_input);
+    proc_list_done(&list);
+    return why;
+}
+
 void background_stop(struct command *c, enum session_stop_stage stage)
 {
     struct background *b = background_of(c);
+    if (stage == SESSION_STOP_INT && !c->why)
+        c->why = background_why(b, &c->needs_input);
     switch (stage) {
     case SESSION_STOP_NONE:
         break;

@@ -482,6 +482,15 @@ static void give_up(struct shell *sh)
     complete(sh, channel_is_held(&sh->out, c), channel_is_held(&sh->err, c));
 }
 
+char *foreground_why(struct shell *sh, bool *needs_input)
+{
+    struct proc_list list = {0};
+    (void)survivors_list(sh, &list);
+    char *why = why_of(&list, sh->pid, &sh->input, needs_input);
+    proc_list_done(&list);
+    return why;
+}
+
 void foreground_stop(struct shell *sh, struct command *c, enum session_stop_stage stage)
 {
     if (sh->waiting == c) { /* the shell has not come up yet */
@@ -495,7 +504,7 @@ void foreground_stop(struct shell *sh, struct command *c, enum session_stop_stag
         return;
     }
     if (stage == SESSION_STOP_INT && !c->why)
-        c->why = survivors_why(sh);
+        c->why = foreground_why(sh, &c->needs_input);
     if (sh->phase == SHELL_SAVING) { /* it has ended; only its state is still being written */
         if (stage == SESSION_STOP_INT)
             c->stop_stage = SESSION_STOP_NONE;

@@ -169,6 +169,15 @@ static void kind_stop(struct command *c, enum session_stop_stage stage)
         foreground_stop(c->session->kind_data, c, stage);
 }
 
+static char *kind_why(struct command *c, bool *ret_needs_input)
+{
+    struct shell *sh = c->session->kind_data;
+    *ret_needs_input = false;
+    if (c->background)
+        return background_of(c) ? background_why(background_of(c), ret_needs_input) : NULL;
+    return sh->phase == SHELL_RUNNING ? foreground_why(sh, ret_needs_input) : NULL;
+}
+
 static int kind_kill_survivors(struct command *c, struct err *err)
 {
     (void)err;
@@ -256,6 +265,7 @@ static const struct session_kind kind_template = {
     .resize = kind_resize,
     .signal = kind_signal,
     .stop = kind_stop,
+    .why = kind_why,
     .kill_survivors = kind_kill_survivors,
     .forget = kind_forget,
     .restore = kind_restore,

@@ -295,6 +295,7 @@ void foreground_shell_ended(struct shell *sh);
 void foreground_stop(struct shell *sh, struct command *c, enum session_stop_stage stage);
 int foreground_signal(struct shell *sh, struct command *c, int signal, struct err *err);
 void foreground_timer(struct shell *sh);
+char *foreground_why(struct shell *sh, bool *needs_input);
 void save_report(struct shell *sh);
 void save_failed(struct shell *sh);
 
@@ -307,8 +308,9 @@ void survivors_record(struct shell *sh, struct command *c);
 bool survivors_any(struct shell *sh);
 /* Kills what outlived c, with all below it; returns how many. */
 int survivors_kill(struct command *c);
-/* What the current command is doing, in one line; NULL if nothing can be said. */
-char *survivors_why(struct shell *sh);
+
+/* why.c: what these processes are doing, in one line; NULL if nothing can be said. */
+char *why_of(const struct proc_list *list, pid_t shell, const struct input *in, bool *needs_input);
 
 /* background.c */
 int background_start(struct session *s, struct command *c, struct err *err);
@@ -317,6 +319,7 @@ int background_input_end(struct command *c);
 void background_stop(struct command *c, enum session_stop_stage stage);
 int background_signal(struct command *c, int signal, struct err *err);
 int background_resize(struct command *c, uint16_t rows, uint16_t cols, struct err *err);
+char *background_why(struct background *b, bool *needs_input);
 void background_free(struct background *b);
 
 #endif

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/own.h"
 #include "base/signame.h"
 #include "capture/log.h"
 #include "capture/view.h"
 #include "json/write.h"
 #include "rt/priv.h"
+#include "session/session.h"
 
 static const struct {
     const char *name;
@@ -131,6 +133,22 @@ static void write_text(struct json_w *w, const char *key, const char *p, size_t 
         json_w_null(w);
 }
 
+/* Of a running command: what it is doing now. */
+static void write_why(struct command *c, struct json_w *w)
+{
+    bool needs_input = c->needs_input;
+    auto_free char *now = c->why ? NULL : session_why(c, &needs_input);
+    const char *why = c->why ? c->why : now;
+    if (!why) {
+        json_w_knull(w, "why");
+        return;
+    }
+    json_w_kobj(w, "why");
+    write_text(w, "summary", why, strlen(why));
+    json_w_kbool(w, "needsInput", needs_input);
+    json_w_obj_end(w);
+}
+
 static void write_end(const struct rt_command *rc, struct json_w *w)
 {
     const struct command *c = rc->c;
@@ -148,13 +166,7 @@ static void write_end(const struct rt_command *rc, struct json_w *w)
     for (const char *const *layer = rc->isolation; layer && *layer; layer++)
         json_w_str(w, *layer);
     json_w_arr_end(w);
-    if (c->why) {
-        json_w_kobj(w, "why");
-        write_text(w, "summary", c->why, strlen(c->why));
-        json_w_obj_end(w);
-    } else {
-        json_w_knull(w, "why");
-    }
+    write_why(rc->c, w);
     json_w_karr(w, "violations");
     json_w_arr_end(w);
     if (c->audit_index)

@@ -112,6 +112,7 @@ struct command {
     bool timed_out, killed, session_restored;
     const char *limit; /* static text or NULL */
     char *why;         /* one line for people, can be NULL */
+    bool needs_input;  /* with why: it was waiting for input */
     char *result_cwd;  /* the session's directory afterwards, can be NULL */
     pid_t pid;         /* background: the process; 0: not known */
     pid_t *survivors;

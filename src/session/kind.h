@@ -39,6 +39,11 @@ struct session_kind {
     int (*signal)(struct command *c, int signal, struct err *err);
     /* One rung of the ladder; the end is told by session_kind_done(). */
     void (*stop)(struct command *c, enum session_stop_stage stage);
+    /*
+     * What a running command is doing, in one line for people (malloc'd), or NULL. needs_input: a
+     * process of it is blocked in reading from its terminal or from its standard input. The call may be NULL.
+     */
+    char *(*why)(struct command *c, bool *ret_needs_input);
     /* Kills what outlived a finished command; returns how many. */
     int (*kill_survivors)(struct command *c, struct err *err);
     /* Drops what the kind keeps for c (its last reference is going). */

@@ -204,6 +204,14 @@ int session_signal(struct command *c, int signal, struct err *err)
     return c->session->kind->signal(c, signal, err);
 }
 
+char *session_why(struct command *c, bool *ret_needs_input)
+{
+    *ret_needs_input = false;
+    if (c->state != COMMAND_RUNNING || !c->session || !c->session->kind->why)
+        return NULL;
+    return c->session->kind->why(c, ret_needs_input);
+}
+
 int session_kill_survivors(struct command *c, struct err *err)
 {
     if (!c->session)

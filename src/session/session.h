@@ -101,6 +101,8 @@ int session_signal(struct command *c, int signal, struct err *err);
  * the next step of the ladder at once.
  */
 int session_stop(struct command *c, enum command_state end, struct err *err);
+/* What c is doing if it runs, see session_kind.why; NULL when nothing can be said. */
+char *session_why(struct command *c, bool *ret_needs_input);
 /* Kills the processes that outlived c; the number of those killed. */
 int session_kill_survivors(struct command *c, struct err *err);
 
