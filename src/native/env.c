@@ -13,13 +13,18 @@ static const char *const inherited[] = {
     "HOME", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER", "XDG_RUNTIME_DIR",
 };
 
+/* Nobody sees an editor: what would start one fails at once, and git says what to do instead. */
+static const char no_git_editor[] =
+    "echo 'no editor here: use -m or -F for the message, --no-edit to keep it' >&2; false";
+
 static const struct {
     const char *name, *value;
 } defaults[] = {
     {"CI",                  "1"                   },
     {"DEBIAN_FRONTEND",     "noninteractive"      },
+    {"EDITOR",              "false"               },
     {"GIT_ASKPASS",         "true"                },
-    {"GIT_EDITOR",          "true"                }, /* `commit --amend` keeps its message */
+    {"GIT_EDITOR",          no_git_editor         },
     {"GIT_PAGER",           "cat"                 },
     {"GIT_SEQUENCE_EDITOR", "false"               }, /* `rebase -i` must not pass unedited */
     {"GIT_SSH_COMMAND",     "ssh -o BatchMode=yes"},
@@ -31,6 +36,7 @@ static const struct {
     {"SSH_ASKPASS_REQUIRE", "never"               },
     {"SYSTEMD_PAGER",       "cat"                 },
     {"TERM",                "dumb"                },
+    {"VISUAL",              "false"               },
 };
 
 static const char default_path[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
