@@ -17,10 +17,26 @@ static void start_line(const struct cli_args *args)
     (void)fprintf(stderr, "nacre%s%s: ", name ? " " : "", name ? name : "");
 }
 
+/* Where to look for what was not found; "" if nothing is known. */
+static const char *hint_of(const struct err *err)
+{
+    static const struct {
+        const char *text, *hint;
+    } hints[] = {
+        {"no command '", "; 'nacre ps -a' lists those that are known"},
+        {"no session '", "; 'nacre session list' lists them"         },
+    };
+    for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
+        if (err->code == ERR_NOT_FOUND &&
+            strncmp(err->text, hints[i].text, strlen(hints[i].text)) == 0)
+            return hints[i].hint;
+    return "";
+}
+
 int cli_fail(const struct cli_args *args, const struct err *err)
 {
     start_line(args);
-    (void)fprintf(stderr, "%s\n", err->text);
+    (void)fprintf(stderr, "%s%s\n", err->text, hint_of(err));
     return err->code == ERR_DENIED ? CLI_DENIED : CLI_FAILED;
 }
 

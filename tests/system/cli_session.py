@@ -219,7 +219,7 @@ def signals_and_trees():
     gives(nacre("wait", "--log", "usr1", "--timeout", "20s", command), b"usr1\n")
     gives(nacre("kill", "--tree", command))
     check(json.loads(nacre("result", "--json", command).stdout)["status"], "cancelled")
-    refuses(nacre("kill", "c_nosuchcommand"), "c_nosuchcommand", 125)
+    refuses(nacre("kill", "c_nosuchcommand"), "'c_nosuchcommand'; 'nacre ps -a' lists", 125)
     mark = f"54{os.getpid()}"
     run = session("a", f"sleep {mark} & echo done", "--json")
     command = json.loads(run.stdout)["id"]
@@ -265,7 +265,7 @@ def life_of_a_session():
     gives(session("s1", "echo ${X-none}"), b"none\n")
     for name in ("s1", "s2", made):
         gives(nacre("session", "close", name))
-    refuses(nacre("session", "close", "s1"), "s1", 125)
+    refuses(nacre("session", "close", "s1"), "'s1'; 'nacre session list' lists", 125)
     refuses(nacre("session", "show", "s1"), "s1", 125)
 
 
