@@ -60,6 +60,7 @@ struct daemon {
     struct ev *ev;
     struct store *store;
     struct native *native;
+    const struct session_kind *kinds[2]; /* NULL-terminated; lives as long as rt */
     struct rt *rt;
     struct control *control;
     struct ev_signal term, interrupt;
@@ -310,9 +311,9 @@ static int open_runtime(struct daemon *d, struct err *err)
     int rc = native_new(d->ev, &native, &d->native, err);
     if (rc < 0)
         return rc;
-    const struct session_kind *kinds[] = {native_kind(d->native), NULL};
+    d->kinds[0] = native_kind(d->native);
     const struct rt_options options = {
-        .kinds = kinds,
+        .kinds = d->kinds,
         .store =
             {
                     .put_session = store_put_session,
