@@ -296,8 +296,9 @@ def an_interrupt_reaches_the_command_although_nobody_reads():
 
 @test
 def an_interrupt_keeps_what_was_printed():
-    run = start("exec", "--json", "--", "echo part; sleep 60")
-    until(lambda: processes("sleep\00060"), "the command")
+    mark = f"57{os.getpid()}"
+    run = start("exec", "--json", "--", f"echo part; sleep {mark}")
+    until(lambda: processes("sleep\0" + mark), "the command")
     run.send_signal(signal.SIGINT)
     out = run.communicate(timeout=WAIT)[0]
     check(run.returncode, 130)
