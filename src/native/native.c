@@ -227,11 +227,12 @@ static void kind_close(struct session *s)
 
 void native_check_closed(struct shell *sh)
 {
-    if (!sh->closing || sh->box || !sh->session)
+    if (!sh->closing || sh->closed || sh->box || !sh->session)
         return;
     LIST_FOREACH(link, &sh->background)
     if (list_entry(link, struct background, link)->box)
         return;
+    sh->closed = true;
     session_kind_closed(sh->session);
 }
 

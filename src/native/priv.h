@@ -102,8 +102,8 @@ struct input {
 
 /* What later commands must know of a state. */
 struct state_facts {
-    bool has_definitions; /* functions or aliases: no text is known to be harmless */
-    bool has_debug_trap;  /* DEBUG or RETURN, which a sourced file would hide or fire */
+    bool has_definitions;   /* functions or aliases: no text is known to be harmless */
+    bool has_debug_trap;    /* DEBUG or RETURN, which a sourced file would hide or fire */
     bool has_exit_trap;     /* the user's */
     bool has_own_exit_trap; /* ours: it is not part of the state */
     bool has_errexit;
@@ -146,6 +146,7 @@ struct shell {
     const char *lost_why; /* why we gave the shell up; NULL: we did not */
     bool box_lost;        /* the supervisor died, and all its processes with it */
     bool closing;
+    bool closed;  /* and told so */
     int rounds;   /* of draining or killing */
     int n_starts; /* that failed in a row, since their box died */
     struct proc_exit exit;

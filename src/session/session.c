@@ -248,40 +248,54 @@ static void cancel_queue(struct session *s)
     }
 }
 
+/* Whatever end of c is told from here on comes from the closing of its session. */
+static void cancel_by_close(struct command *c)
+{
+    if (!c->stop_stage)
+        c->stop_state = COMMAND_CANCELLED;
+    c->stop_stage = SESSION_STOP_KILL;
+}
+
 void session_close(struct session *s)
 {
     if (s->closing)
         return;
     s->closing = true;
     cancel_queue(s);
+    if (s->current)
+        cancel_by_close(s->current);
+    LIST_FOREACH(link, &s->background)
+    cancel_by_close(list_entry(link, struct command, link));
     s->kind->close(s);
 }
 
 /* The end of a command whose session goes away under it. */
-static void abandon(struct command *c)
+static void abandon(struct command *c, bool is_gone)
 {
     if (c->kind_data && c->session)
         c->session->kind->forget(c);
     c->session = NULL;
+    c->killed = is_gone;
+    c->timed_out = c->stop_stage && c->stop_state == COMMAND_TIMED_OUT;
     command_finish(c, c->stop_stage ? c->stop_state : COMMAND_CANCELLED, c->timed_out ? 124 : 137,
                    9);
     command_quiet(c);
     command_unref(c);
 }
 
-static void abandon_all(struct session *s)
+static void abandon_all(struct session *s, bool is_gone)
 {
     cancel_queue(s);
     if (s->current) {
         struct command *c = s->current;
         s->current = NULL;
-        abandon(c);
+        abandon(c, is_gone);
     }
     while (!list_empty(&s->background)) {
         struct command *c = list_entry(s->background.next, struct command, link);
         list_remove(&c->link);
         s->n_background--;
-        abandon(c);
+        abandon(c, is_gone);
     }
 }
 
@@ -290,7 +304,7 @@ void session_free(struct session *s)
     if (!s)
         return;
     s->closing = true;
-    abandon_all(s);
+    abandon_all(s, false);
     if (s->kind_data)
         s->kind->free(s);
     free(s->cwd);
@@ -367,14 +381,14 @@ void session_kind_cwd(struct session *s, const char *cwd)
 void session_kind_lost(struct session *s, const struct err *err)
 {
     s->closing = true;
-    abandon_all(s);
+    abandon_all(s, false);
     if (s->events.on_lost)
         s->events.on_lost(s, err, s->events.ctx);
 }
 
 void session_kind_closed(struct session *s)
 {
-    abandon_all(s);
+    abandon_all(s, true);
     if (s->events.on_closed)
         s->events.on_closed(s, s->events.ctx);
 }
