@@ -65,18 +65,21 @@ static int write_before(struct shell *sh, const struct command *c, struct err *e
     return shell_write_file(sh, "before", text.data, text.len, err);
 }
 
-static void add_after(struct shell *sh, const struct command *c, struct buf *lines)
+/* The same backwards, for after the command and for the moment at which it ends the shell. */
+static int write_undo(struct shell *sh, const struct command *c, struct err *err)
 {
+    auto_buf struct buf text = BUF_INIT(8 * COMMAND_ENV_MAX);
     if (c->env.n) {
-        (void)buf_append_str(lines, "\\builtin unset -v");
-        add_names(lines, c);
-        (void)buf_printf(lines, " >/dev/null 2>&1;\\builtin . %s/old >/dev/null 2>&1\n", sh->dir);
+        (void)buf_append_str(&text, "\\builtin unset -v");
+        add_names(&text, c);
+        (void)buf_printf(&text, "\n\\builtin . %s/old\n", sh->dir);
     }
     if (c->cwd && sh->session->cwd) {
-        (void)buf_append_str(lines, "\\builtin cd -- ");
-        (void)native_quote(lines, sh->session->cwd, strlen(sh->session->cwd));
-        (void)buf_append_str(lines, " >/dev/null 2>&1\n");
+        (void)buf_append_str(&text, "\\builtin cd -- ");
+        (void)native_quote(&text, sh->session->cwd, strlen(sh->session->cwd));
+        (void)buf_append_str(&text, "\n");
     }
+    return shell_write_file(sh, "undo", text.data, text.len, err);
 }
 
 static void add_redirections(struct shell *sh, struct buf *lines, const char *in)
@@ -127,8 +130,35 @@ static void add_exit_trap(struct shell *sh, const struct command *c, struct buf 
     /* The state at the moment of `exit`; not where the user has a trap of that kind. */
     sh->own_exit_trap =
         sh->may_save && !sh->facts.has_exit_trap && native_may_end_shell(c->text, c->text_len);
-    if (sh->own_exit_trap)
-        (void)buf_printf(lines, "\\builtin trap '\\builtin . %s/bye' EXIT\n", sh->dir);
+    if (!sh->own_exit_trap)
+        return;
+    (void)buf_append_str(lines, "\\builtin trap '");
+    if (c->env.n || c->cwd)
+        (void)buf_printf(lines, "\\builtin . %s/undo >/dev/null 2>&1;", sh->dir);
+    (void)buf_printf(lines, "\\builtin . %s/bye' EXIT\n", sh->dir);
+}
+
+static bool has_word(const struct command *c, const char *word)
+{
+    return memmem(c->text, c->text_len, word, strlen(word)) != NULL;
+}
+
+/* Reports $?. What the text may have taken from our own lines is first given back to them. */
+static void add_report(struct shell *sh, const struct command *c, struct buf *lines)
+{
+    bool disables = has_word(c, "enable");
+    if (!disables && !has_word(c, "builtin")) {
+        shell_add_report(sh, lines, "$?");
+        return;
+    }
+    /* $? is kept in a file's name. In POSIX mode no function hides `unset`. */
+    (void)buf_printf(lines, ">|\"%s/q$?\"\n", sh->dir);
+    (void)buf_printf(lines, "POSIXLY_CORRECT=;%s\\unset -f builtin%s;\\unset POSIXLY_CORRECT\n",
+                     disables ? "\\enable unset;" : "", disables ? " enable" : "");
+    if (disables)
+        (void)buf_append_str(lines, "\\enable builtin . alias cd declare echo eval export printf "
+                                    "set shopt trap umask unset\n");
+    shell_add_report(sh, lines, "q");
 }
 
 static int add_command(struct shell *sh, struct command *c, struct buf *lines, struct err *err)
@@ -141,6 +171,8 @@ static int add_command(struct shell *sh, struct command *c, struct buf *lines, s
         rc = shell_write_file(sh, "command", c->text, c->text_len, err);
     if (rc == 0 && own)
         rc = write_before(sh, c, err);
+    if (rc == 0 && own)
+        rc = write_undo(sh, c, err);
     if (rc == 0 && code)
         rc = set_last_code(sh, err);
     if (rc < 0)
@@ -156,17 +188,9 @@ static int add_command(struct shell *sh, struct command *c, struct buf *lines, s
         (void)buf_printf(lines, "\\builtin . %s/code;", sh->dir);
     add_text(sh, c, lines, in);
     (void)buf_append_str(lines, own ? ";}\n" : "\n");
-    if (!memmem(c->text, c->text_len, "builtin", 7)) {
-        shell_add_report(sh, lines, "$?");
-    } else {
-        /* It may define a function of that name: keep $? in a file's name and undo that. */
-        (void)buf_printf(lines,
-                         ">|%s/q$?\nPOSIXLY_CORRECT=;\\unset -f builtin;\\unset POSIXLY_CORRECT\n",
-                         sh->dir);
-        shell_add_report(sh, lines, "q");
-    }
+    add_report(sh, c, lines);
     if (own)
-        add_after(sh, c, lines);
+        (void)buf_printf(lines, "\\builtin . %s/undo >/dev/null 2>&1\n", sh->dir);
     return 0;
 }
 
@@ -563,8 +587,7 @@ static bool read_state(struct shell *sh, const char *name, const char *cwd)
 static void keep_exit_state(struct shell *sh)
 {
     auto_buf struct buf cwd = BUF_INIT(REPORT_MAX);
-    if (!sh->own_exit_trap || sh->own_cwd ||
-        io_read_file(sh->dirfd, "bye.cwd", REPORT_MAX, &cwd, NULL) < 0)
+    if (!sh->own_exit_trap || io_read_file(sh->dirfd, "bye.cwd", REPORT_MAX, &cwd, NULL) < 0)
         return;
     const char *dir = buf_cstr(&cwd);
     if (*dir != '/')
