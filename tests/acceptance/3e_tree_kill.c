@@ -194,6 +194,25 @@ TEST_HIDDEN(e7_a_thousand_terminals, 300)
     run_ptys(1000);
 }
 
+TEST(e8_a_terminal_that_nobody_attaches_to)
+{
+    struct fx fx;
+    fx_open(&fx);
+    struct fx_opt pty = {.background = true, .pty = true};
+    const struct command *c = fx_start(&fx, "cat", &pty);
+    CHECK(c->timeout_ms > 0); /* it does not stay for ever */
+    pty.timeout_ms = 300;
+    pty.grace_ms = 100;
+    const struct command *brief = fx_start(&fx, "cat", &pty);
+    CHECK_INT(count_ptys() >= 2, 1);
+    fx_wait(&fx, brief);
+    CHECK_INT(brief->state, COMMAND_TIMED_OUT);
+    CHECK(brief->killed && brief->quiet);
+    fx_stop(&fx, c);
+    CHECK_INT(count_ptys(), 0);
+    fx_close(&fx);
+}
+
 TEST(e10_a_timeout_ends_the_command)
 {
     struct fx fx;
