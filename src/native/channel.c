@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +16,9 @@
 enum {
     READS_PER_TURN = 16, /* then others get their turn */
     PIPE_BIG = 1024 * 1024,
+    FLOOD_FROM = 64 * 1024,       /* bytes in one turn */
+    FLOOD_TURN = 8 * 1024 * 1024, /* then others get their turn */
+    FLOOD_LINGER_NS = 20000,
 };
 
 bool native_read(struct native *n, int fd, struct command *c, int stream, bool *ret_end)
@@ -45,8 +50,13 @@ static size_t read_into(struct channel *ch, char *p, size_t room)
     return got > 0 ? (size_t)got : 0;
 }
 
-/* One read of both pipes; whether there was anything. */
-static bool read_both(struct shell *sh, struct command *c, int first)
+static bool has_run(const struct shell *sh, int stream)
+{
+    return memchr(sh->runs, stream, sh->n_runs) != NULL;
+}
+
+/* One read of both pipes; how many bytes there were. */
+static size_t read_both(struct shell *sh, struct command *c, int first)
 {
     struct native *n = sh->n;
     enum { HALF = IO_CHUNK / 2 };
@@ -55,15 +65,44 @@ static bool read_both(struct shell *sh, struct command *c, int first)
         {n->io + HALF, read_into(&sh->err, n->io + HALF, HALF)}
     };
     if (!bytes[0].len && !bytes[1].len)
-        return false;
+        return 0;
     order_collect(&n->order);
+    /* What was written to the first pipe after we looked, but before the second was written to. */
+    if (!bytes[0].len && has_run(sh, CAPTURE_STDOUT)) {
+        bytes[0].len = read_into(&sh->out, n->io, HALF);
+        order_collect(&n->order);
+    }
     if (c && bytes[0].len && bytes[1].len)
         order_emit(sh, c, bytes, first);
     else if (c)
         command_output(c, bytes[0].len ? CAPTURE_STDOUT : CAPTURE_STDERR,
                        bytes[0].len ? bytes[0].p : bytes[1].p, bytes[0].len + bytes[1].len);
     sh->n_runs = 0;
-    return true;
+    return bytes[0].len + bytes[1].len;
+}
+
+/*
+ * A stream that floods: read it alone and in large steps, and look again for a moment before
+ * waiting, since a sleep and a wake-up for every write of 8 KiB would take most of the time.
+ */
+static void read_flood(struct channel *ch, struct command *c)
+{
+    struct native *n = ch->shell->n;
+    size_t total = 0;
+    uint64_t last = ev_now_ns(n->ev);
+    while (total < FLOOD_TURN) {
+        size_t got = read_into(ch, n->io, IO_CHUNK);
+        if (got) {
+            if (c)
+                command_output(c, ch->stream, n->io, got);
+            total += got;
+            last = ev_now_ns(n->ev);
+        } else if (ev_now_ns(n->ev) - last > FLOOD_LINGER_NS) {
+            break;
+        } else {
+            (void)sched_yield(); /* the writer may want this very CPU */
+        }
+    }
 }
 
 static void on_output(void *ctx, unsigned events)
@@ -72,9 +111,15 @@ static void on_output(void *ctx, unsigned events)
     struct channel *ch = ctx;
     struct shell *sh = ch->shell;
     struct command *c = sh->session ? sh->session->current : NULL;
-    for (int i = 0; i < READS_PER_TURN; i++)
-        if (!read_both(sh, c, ch->stream))
-            break;
+    size_t got = 0;
+    for (int i = 0; i < READS_PER_TURN && got < FLOOD_FROM; i++) {
+        size_t n = read_both(sh, c, ch->stream);
+        if (!n)
+            return;
+        got += n;
+    }
+    if (got >= FLOOD_FROM)
+        read_flood(ch, c);
 }
 
 void channels_drain(struct shell *sh, struct command *c)
