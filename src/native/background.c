@@ -46,7 +46,6 @@ static void close_stream(struct background *b, int i)
 static void read_stream(struct background *b, int i)
 {
     bool end = false;
-    command_started(b->command); /* it prints: the word that it was spawned is on its way */
     for (int turn = 0; turn < READS_PER_TURN && b->fd[i] >= 0; turn++)
         if (!native_read(b->shell->n, b->fd[i], b->command, i ? CAPTURE_STDERR : CAPTURE_STDOUT,
                          &end))

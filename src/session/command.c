@@ -160,6 +160,7 @@ void command_started(struct command *c)
 
 void command_output(struct command *c, int stream, const void *p, size_t n)
 {
+    command_started(c); /* it prints: the word that it was spawned is still on its way */
     capture_log_append(c->log, stream, p, n);
     if (c->on_output)
         c->on_output(c, stream, p, n, c->ctx);
