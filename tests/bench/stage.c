@@ -63,7 +63,7 @@ long process_kib(pid_t pid, const char *file, const char *field)
 
 /* ---- a daemon of our own ---- */
 
-static char daemon_dir[] = "/dev/shm/nacre-bench-daemon-XXXXXX";
+static char daemon_dir[64];
 
 /* Who listens on the socket. */
 static pid_t peer_pid(const char *path)
@@ -85,9 +85,10 @@ void stage_daemon_start(struct stage *stage)
 {
     char path[64];
     struct nacre_error *error = NULL;
+    (void)snprintf(daemon_dir, sizeof(daemon_dir), "/dev/shm/nacre-bench-XXXXXX");
     if (!mkdtemp(daemon_dir))
         fail("make '%s': %s", daemon_dir, strerror(errno));
-    (void)snprintf(path, sizeof(path), "%s/socket", daemon_dir);
+    (void)snprintf(path, sizeof(path), "%.50s/socket", daemon_dir);
     if (setenv("NACRE_SOCKET", path, 1) < 0 || setenv("XDG_STATE_HOME", daemon_dir, 1) < 0)
         fail("setenv");
     if (nacre_connect(NULL, &stage->daemon, &error) < 0)
