@@ -80,12 +80,12 @@ static pid_t peer_pid(const char *path)
     return peer.pid;
 }
 
-/* Everything the daemon keeps goes below a directory of ours; the library starts it there. */
+/* Everything the daemon keeps goes below a directory of ours, on disk as a user has it. */
 void stage_daemon_start(struct stage *stage)
 {
     char path[64];
     struct nacre_error *error = NULL;
-    (void)snprintf(daemon_dir, sizeof(daemon_dir), "/dev/shm/nacre-bench-XXXXXX");
+    (void)snprintf(daemon_dir, sizeof(daemon_dir), "/var/tmp/nacre-bench-XXXXXX");
     if (!mkdtemp(daemon_dir))
         fail("make '%s': %s", daemon_dir, strerror(errno));
     (void)snprintf(path, sizeof(path), "%.50s/socket", daemon_dir);
