@@ -19,13 +19,16 @@ static size_t waiting(const struct channel *ch)
     return in->held.len + (c ? c->stdin_pending : 0);
 }
 
-/* Not for each byte: when all is taken, or a good part of the window. */
+/*
+ * Not for each byte: when all is taken, or a good part of the window. What waits may grow
+ * without any of it being new: input that came before the command started, or with it.
+ */
 static void tell_taken(struct channel *ch)
 {
     struct control_input *in = ch->input;
     size_t left = waiting(ch);
-    uint64_t taken = in->received - left;
-    if (taken == in->told || (left && taken - in->told < WIRE_INPUT_WINDOW / 4))
+    uint64_t taken = in->received > left ? in->received - left : 0;
+    if (taken <= in->told || (left && taken - in->told < WIRE_INPUT_WINDOW / 4))
         return;
     in->told = taken;
     struct answer a;

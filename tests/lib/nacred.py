@@ -173,6 +173,8 @@ class Daemon:
             status = "a hang"
         log = self.log()
         self.scratch.cleanup()
+        if kind is not None and log:
+            print("# nacred: " + log.strip()[-4000:].replace("\n", "\n# nacred: "))
         if kind is None and status not in (0, -signal.SIGKILL):
             raise AssertionError(f"nacred ended with {status}: {log}")
 

@@ -12,7 +12,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
-from nacred import Client, Closed, Daemon, Failed
+from nacred import SCALE, Client, Closed, Daemon, Failed
 from nacred import error_of, main, output, processes_with, wait_until
 
 
@@ -145,12 +145,31 @@ def test_input_beyond_the_window_waits_for_the_command():
         while sent < total:
             while sent - taken + 65536 > 1 << 20:
                 kind, _, payload = client.next(channel)
-                if kind == "J" and payload.get("event") == "input":
+                assert kind == "J" and payload["event"] in ("started", "input"), payload
+                if payload["event"] == "input":
+                    assert payload["taken"] > taken, (payload, taken)
                     taken = payload["taken"]
             client.send_frame("I", channel, bytes([sent >> 16 & 255]) * 65536)
             sent += 65536
         client.send_frame("X", channel)
         assert client.answer(channel)["exitCode"] == 0
+
+
+def test_input_for_a_queued_command():
+    with Daemon() as daemon, daemon.client() as client:
+        first = client.send("exec", text="sleep .3", session="a")
+        run = {"session": "a", "stdinOpen": True, "stdin": "x" * 1000}
+        channel = client.send("exec", text="sleep .1; wc -c", **run)
+        sent = taken = 0
+        while sent < 6 << 20:
+            while sent - taken + 65536 > 1 << 20:
+                payload = client.next(channel)[2]
+                taken = payload.get("taken", taken)
+            client.send_frame("I", channel, bytes(65536))
+            sent += 65536
+        client.send_frame("X", channel)
+        assert client.answer(channel)["output"] == f"{1000 + sent}\n"
+        assert client.answer(first)["exitCode"] == 0
 
 
 def test_more_input_than_the_window_is_refused():
@@ -415,7 +434,8 @@ def test_memory_is_bounded_for_a_reader_that_never_reads():
         for _ in range(300):
             client.send("ps", all=True)
         time.sleep(0.1)
-        assert rss() - before < 20, (before, rss())
+        if SCALE == 1:  # an instrumented program keeps what it frees
+            assert rss() - before < 20, (before, rss())
 
 
 def test_a_gap_is_told():

@@ -11,7 +11,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
-from nacred import Client, Closed, Daemon, Failed, error_of, main, wait_until
+from nacred import SCALE, Client, Closed, Daemon, Failed, error_of, main, wait_until
 
 FIELDS = {
     "hello": ["client"],  # a wrong protocol ends the connection
@@ -177,6 +177,14 @@ def test_errors_name_the_field():
                 assert text in failed.args[1], (fields, failed)
 
 
+def sessions(client):
+    return client.call("sessionList")["sessions"]
+
+
+def state(session):
+    return session["state"]
+
+
 def test_any_value_in_any_field():
     with Daemon() as daemon, daemon.client() as client:
         running = client.exec("sleep 1000", session="s", background=True)["id"]
@@ -202,6 +210,8 @@ def test_any_value_in_any_field():
         for _ in range(200):
             client.read_frame()
         check_alive(daemon)
+        with daemon.client() as other:
+            wait_until(lambda: "closing" not in map(state, sessions(other)), "what closes is closed")
 
 
 def test_channels():
@@ -270,7 +280,8 @@ def test_requests_without_reading():
             except TimeoutError:
                 pass
             assert sent < 200_000, "the daemon reads on and on"
-            assert rss() - before < 32 << 20, (before, rss())
+            if SCALE == 1:  # an instrumented program keeps what it frees
+                assert rss() - before < 32 << 20, (before, rss())
             check_alive(daemon)
         check_alive(daemon)
 
@@ -306,7 +317,7 @@ def test_clients_that_vanish_at_any_moment():
         with daemon.client() as client:
             wait_until(lambda: client.call("status")["connections"] == 1, "they are forgotten")
             wait_until(lambda: not client.call("ps")["commands"], "their commands end", 20)
-            names = [s["id"] for s in client.call("sessionList")["sessions"]]
+            names = [session["id"] for session in sessions(client)]
             assert not [name for name in names if name.startswith("s-")], names
 
 
