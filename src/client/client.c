@@ -164,7 +164,8 @@ int client_send(struct client *c, uint32_t *ret_channel, struct err *err)
     json_w_obj_end(&c->w);
     int rc = wire_end(&c->out, c->start, json_w_finish(&c->w));
     if (rc < 0)
-        return err_set(err, -rc, "request to the daemon");
+        return err_set(err, -rc, "request to the daemon: %s",
+                       rc == -ERR_INVALID ? "a name in it is no UTF-8" : err_describe(rc));
     rc = client_flush(c, err);
     if (rc == 0 && ret_channel)
         *ret_channel = c->next_channel;
@@ -186,6 +187,10 @@ int client_call(struct client *c, struct arena *arena, int64_t timeout_ms,
 {
     uint32_t channel = 0;
     int64_t deadline = client_deadline(timeout_ms);
+    if (!arena) {
+        arena = &c->arena;
+        arena_clear(arena);
+    }
     int rc = client_send(c, &channel, err);
     while (rc == 0) {
         struct wire_frame frame;

@@ -74,8 +74,9 @@ int client_send(struct client *c, uint32_t *ret_channel, struct err *err);
 
 /*
  * Sends what was begun and waits for its answer; messages of other channels are kept for
- * client_next(). *ret_result (may be NULL) lives in the arena. An error of the daemon is
- * returned as its own code. timeout_ms: CLIENT_WAIT or a time; -ERR_TIMEOUT.
+ * client_next(). *ret_result (may be NULL) lives in the arena, or until the next call on the
+ * client if that is NULL. An error of the daemon is returned as its own code. timeout_ms:
+ * CLIENT_WAIT or a time; -ERR_TIMEOUT.
  */
 int client_call(struct client *c, struct arena *arena, int64_t timeout_ms,
                 const struct json_node **ret_result, struct err *err);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/err.h"
@@ -48,6 +49,7 @@ int client_input(struct client *c, uint32_t channel, const void *p, size_t n, st
     if (n > client_input_room(c, channel))
         return err_set(err, ERR_BUSY, "%zu bytes of input: there is room for %zu now", n,
                        client_input_room(c, channel));
+    assert(!c->begun);
     const char *bytes = p;
     for (size_t at = 0; at < n;) {
         size_t len = n - at < WIRE_BYTES_MAX ? n - at : WIRE_BYTES_MAX;
