@@ -287,8 +287,10 @@ TEST(r16_silence_is_free)
     ev_timer_init(fx.ev, &timer, on_half_a_second, &over);
     ev_timer_start(&timer, 500);
     int turns = 0;
-    for (; !over; turns++)
+    while (!over) {
         (void)ev_run_once(fx.ev, true);
+        turns++;
+    }
     ev_timer_close(&timer);
     CHECK(turns <= 5);
     fx_close(&fx);
