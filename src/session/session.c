@@ -234,15 +234,17 @@ int session_restore(struct session *s, const char *state, size_t len, struct err
     return s->kind->restore(s, state, len, err);
 }
 
-/* Ends what waits, so that nobody waits for ever. */
-static void cancel_queue(struct session *s)
+/* Ends what waits, so that nobody waits for ever: with a reason it failed, else it is cancelled. */
+static void empty_queue(struct session *s, const struct err *reason)
 {
     while (!list_empty(&s->queue)) {
         struct command *c = list_entry(s->queue.next, struct command, link);
         list_remove(&c->link);
         s->n_queued--;
         c->session = NULL;
-        command_finish(c, COMMAND_CANCELLED, 130, 0);
+        if (reason)
+            c->why = xstrdup(reason->text);
+        command_finish(c, reason ? COMMAND_SPAWN_FAILED : COMMAND_CANCELLED, reason ? 126 : 130, 0);
         command_quiet(c);
         command_unref(c);
     }
@@ -261,7 +263,7 @@ void session_close(struct session *s)
     if (s->closing)
         return;
     s->closing = true;
-    cancel_queue(s);
+    empty_queue(s, NULL);
     if (s->current)
         cancel_by_close(s->current);
     LIST_FOREACH(link, &s->background)
@@ -269,33 +271,35 @@ void session_close(struct session *s)
     s->kind->close(s);
 }
 
-/* The end of a command whose session goes away under it. */
-static void abandon(struct command *c, bool is_gone)
+/* The end of a command whose session goes away under it; lost: why, if nobody asked for that. */
+static void abandon(struct command *c, bool is_gone, const struct err *lost)
 {
+    enum command_state end = lost ? COMMAND_SESSION_LOST : COMMAND_CANCELLED;
     if (c->kind_data && c->session)
         c->session->kind->forget(c);
     c->session = NULL;
     c->killed = is_gone;
     c->timed_out = c->stop_stage && c->stop_state == COMMAND_TIMED_OUT;
-    command_finish(c, c->stop_stage ? c->stop_state : COMMAND_CANCELLED, c->timed_out ? 124 : 137,
-                   9);
+    if (lost && !c->why)
+        c->why = xstrdup(lost->text);
+    command_finish(c, c->stop_stage ? c->stop_state : end, c->timed_out ? 124 : 137, 9);
     command_quiet(c);
     command_unref(c);
 }
 
-static void abandon_all(struct session *s, bool is_gone)
+static void abandon_all(struct session *s, bool is_gone, const struct err *lost)
 {
-    cancel_queue(s);
+    empty_queue(s, lost);
     if (s->current) {
         struct command *c = s->current;
         s->current = NULL;
-        abandon(c, is_gone);
+        abandon(c, is_gone, lost);
     }
     while (!list_empty(&s->background)) {
         struct command *c = list_entry(s->background.next, struct command, link);
         list_remove(&c->link);
         s->n_background--;
-        abandon(c, is_gone);
+        abandon(c, is_gone, lost);
     }
 }
 
@@ -304,7 +308,7 @@ void session_free(struct session *s)
     if (!s)
         return;
     s->closing = true;
-    abandon_all(s, false);
+    abandon_all(s, false, NULL);
     if (s->kind_data)
         s->kind->free(s);
     free(s->cwd);
@@ -381,14 +385,14 @@ void session_kind_cwd(struct session *s, const char *cwd)
 void session_kind_lost(struct session *s, const struct err *err)
 {
     s->closing = true;
-    abandon_all(s, false);
+    abandon_all(s, false, err);
     if (s->events.on_lost)
         s->events.on_lost(s, err, s->events.ctx);
 }
 
 void session_kind_closed(struct session *s)
 {
-    abandon_all(s, true);
+    abandon_all(s, true, NULL);
     if (s->events.on_closed)
         s->events.on_closed(s, s->events.ctx);
 }
