@@ -232,8 +232,11 @@ static void on_bash_ended(struct shell *sh)
     struct err err = {0};
     switch (phase) {
     case SHELL_STARTING:
-        (void)err_set(&err, ERR_SPAWN, "bash ended while it started (wait status %d)",
-                      sh->exit.status);
+        if (sh->box_lost)
+            (void)err_set(&err, ERR_SPAWN, "nacre-spawn ended while it was to start bash");
+        else
+            (void)err_set(&err, ERR_SPAWN, "bash ended while it started (wait status %d)",
+                          sh->exit.status);
         start_failed(sh, &err);
         break;
     case SHELL_RUNNING:
