@@ -22,6 +22,7 @@
 #include "base/rundir.h"
 #include "cli/probe.h"
 #include "proc/pty.h"
+#include "proc/tree.h"
 
 enum { PATH_BYTES_MAX = 64 * 1024, BASH_MAJOR_MIN = 4 };
 
@@ -199,6 +200,12 @@ static int check_subreaper(struct cli_check_result *ret, struct err *err)
     return say(ret, "orphans can be adopted");
 }
 
+static int check_proc(struct cli_check_result *ret, struct err *err)
+{
+    int rc = proc_check(err);
+    return rc < 0 ? rc : say(ret, "/proc shows the processes");
+}
+
 static int check_pidfd(struct cli_check_result *ret, struct err *err)
 {
     auto_close int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
@@ -229,6 +236,7 @@ const struct cli_check cli_checks[] = {
     {"run dir", "set XDG_RUNTIME_DIR to a directory that only you can write to", check_run_dir},
     {"state dir", "set XDG_STATE_HOME to a directory that you can write to", check_state_dir},
     {"daemon", "see what 'nacre serve --foreground' says; NACRED and NACRE_SOCKET name its program and socket", check_daemon},
+    {"proc", "mount proc at /proc in this PID namespace (unshare --mount-proc does it)", check_proc},
     {"subreaper", "Linux 3.4 has this; a seccomp filter may forbid prctl", check_subreaper},
     {"pidfd", "Linux 5.3 has this; a seccomp filter may forbid pidfd_open", check_pidfd},
     {"fifo", "set XDG_RUNTIME_DIR to a directory on tmpfs or another local file system", check_fifo},

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/own.h"
 #include "proc/stat_priv.h"
@@ -28,6 +29,20 @@ int proc_info_read(pid_t pid, struct proc_info *ret_info)
     if (rc == 0)
         *ret_info = stat.info;
     return rc;
+}
+
+int proc_check(struct err *err)
+{
+    char self[PATH_SIZE];
+    ssize_t n = readlink("/proc/self", self, sizeof(self) - 1);
+    if (n > 0) {
+        self[n] = '\0';
+        if (strtol(self, NULL, 10) == getpid())
+            return 0;
+    }
+    if (n < 0 && access("/proc/1/stat", F_OK) < 0)
+        return err_set(err, ERR_UNSUPPORTED, "/proc is not mounted");
+    return err_set(err, ERR_UNSUPPORTED, "/proc shows the processes of another PID namespace");
 }
 
 int proc_kill(pid_t pid, uint64_t starttime, int signo)

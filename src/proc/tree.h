@@ -17,6 +17,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct err;
+
 struct proc_info {
     pid_t pid;
     pid_t ppid;
@@ -53,6 +55,12 @@ typedef bool (*proc_match_fn)(const struct proc_info *info, void *ctx);
 size_t proc_tree_kill(const struct proc_list *list, int signo, proc_match_fn skip, void *ctx);
 
 int proc_info_read(pid_t pid, struct proc_info *ret_info);
+
+/*
+ * Whether /proc shows the processes of this PID namespace, by the numbers that they have in it.
+ * Without that no tree can be seen and none be ended: -ERR_UNSUPPORTED.
+ */
+int proc_check(struct err *err);
 
 /* Sends signo if the process is still the one that started then; -ESRCH if not. */
 int proc_kill(pid_t pid, uint64_t starttime, int signo);

@@ -18,6 +18,7 @@
 #include "base/own.h"
 #include "proc/spawn.h"
 #include "proc/spawn_priv.h"
+#include "proc/tree.h"
 #include "sandbox/proto.h"
 
 enum {
@@ -142,11 +143,14 @@ int proc_zygote_ensure(struct proc_zygote *z, struct err *err)
 
 int proc_zygote_new(struct ev *ev, struct proc_zygote **ret_zygote, struct err *err)
 {
+    int rc = proc_check(err);
+    if (rc < 0)
+        return rc;
     struct proc_zygote *z = xnew(struct proc_zygote);
     z->ev = ev;
     z->chan.sock = -1;
     list_init(&z->boxes);
-    int rc = proc_zygote_ensure(z, err);
+    rc = proc_zygote_ensure(z, err);
     if (rc < 0) {
         free(z);
         return rc;
