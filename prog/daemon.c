@@ -39,7 +39,7 @@ enum {
     FAILED = 1,
     USAGE = 2,
     PATH_BYTES_MAX = 8192,
-    LOCK_WAIT_MS = 10000, /* a daemon that is ending gets so long */
+    LOCK_WAIT_MS = 8000, /* a daemon that is ending gets so long; less than clients wait for us */
     LOCK_RETRY_MS = 5,
     IDLE_CHECK_MS = 1000,
     IDLE_EXIT_MAX_S = 365 * 24 * 3600,
@@ -205,7 +205,8 @@ static int find_state_dir(struct daemon *d, const struct options *o, struct err 
     else if (home && *home == '/')
         d->state_dir = xasprintf("%s/.local/state/nacre", home);
     else
-        return err_set(err, ERR_INVALID, "no HOME: say --state-dir where to keep results");
+        return err_set(err, ERR_INVALID,
+                       "neither XDG_STATE_HOME nor HOME says where to keep results");
     if (*d->state_dir != '/')
         return err_set(err, ERR_INVALID, "state directory '%s': expected an absolute path",
                        d->state_dir);
@@ -235,6 +236,21 @@ static bool is_answering(const char *socket)
     return true;
 }
 
+/* The socket of the daemon that holds the lock, as it has written down; "" if it has not. */
+static const char *read_holder(int fd, char ret[PATH_BYTES_MAX])
+{
+    ssize_t n = pread(fd, ret, PATH_BYTES_MAX - 1, 0);
+    ret[n > 0 ? n : 0] = '\0';
+    return ret;
+}
+
+/* Only helps others to say more: that it fails is no harm. */
+static void write_holder(int fd, const char *socket)
+{
+    (void)ftruncate(fd, 0);
+    (void)io_write_all(fd, socket, strlen(socket));
+}
+
 /* A lock that is held is waited for, unless its daemon is alive and well. */
 static int take_lock(const char *path, const char *socket, int *ret_fd, struct err *err)
 {
@@ -242,14 +258,18 @@ static int take_lock(const char *path, const char *socket, int *ret_fd, struct e
     if (fd < 0)
         return err_set(err, errno, "open '%s'", path);
     for (int waited = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; waited += LOCK_RETRY_MS) {
+        char holder[PATH_BYTES_MAX];
         if (errno != EWOULDBLOCK && errno != EINTR)
             return err_set(err, errno, "lock '%s'", path);
         if (is_answering(socket))
             return err_set(err, ERR_EXISTS, "a daemon listens on '%s' already", socket);
+        if (*read_holder(fd, holder) == '/' && is_answering(holder))
+            return err_set(err, ERR_BUSY, "the daemon on '%.200s' holds '%s'", holder, path);
         if (waited >= LOCK_WAIT_MS)
             return err_set(err, ERR_BUSY, "another daemon holds '%s'", path);
         (void)poll(NULL, 0, LOCK_RETRY_MS);
     }
+    write_holder(fd, socket);
     *ret_fd = take_fd(&fd);
     return 0;
 }
