@@ -39,19 +39,6 @@ void cli_put_number(struct json_w *w, const char *key, int64_t value)
         json_w_kint(w, key, value);
 }
 
-void cli_put_env(struct json_w *w, const char *const *env)
-{
-    if (!env || !env[0])
-        return;
-    json_w_kobj(w, "env");
-    for (; *env; env++) {
-        size_t len = strcspn(*env, "="); /* they were checked: there is one */
-        json_w_keyn(w, *env, len);
-        json_w_str(w, *env + len + 1);
-    }
-    json_w_obj_end(w);
-}
-
 int cli_call(const struct cli_args *args, const struct cli_call *call)
 {
     AUTO(client_free) struct client *client = NULL;

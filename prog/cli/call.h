@@ -38,6 +38,5 @@ void cli_print_json(const struct json_node *node);
 /* Fields that are written by many verbs; NULL is left out. */
 void cli_put_text(struct json_w *w, const char *key, const char *text);
 void cli_put_number(struct json_w *w, const char *key, int64_t value); /* 0 is left out */
-void cli_put_env(struct json_w *w, const char *const *env);            /* "NAME=VALUE" and a NULL */
 
 #endif

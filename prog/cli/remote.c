@@ -107,10 +107,10 @@ static int ask(struct remote *r, const struct command_spec *spec, struct err *er
     struct json_w *w = client_begin(r->link.client, "exec");
     wire_field_put(w, "text", spec->text, spec->text_len);
     json_w_kstr(w, "session", r->args->session);
-    cli_put_text(w, "startCwd", here);
+    wire_field_put_cstr(w, "startCwd", here);
     cli_put_text(w, "kind", r->args->kind);
-    cli_put_text(w, "cwd", spec->cwd);
-    cli_put_env(w, spec->env);
+    wire_field_put_cstr(w, "cwd", spec->cwd);
+    wire_field_put_env(w, spec->env);
     cli_put_number(w, "timeoutMs", spec->timeout_ms);
     cli_put_number(w, "graceMs", spec->grace_ms);
     cli_put_number(w, "yieldMs", r->args->yield_ms);

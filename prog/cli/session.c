@@ -15,6 +15,7 @@
 #include "cli/verbs.h"
 #include "json/read.h"
 #include "json/write.h"
+#include "wire/field.h"
 
 enum { SESSION_FILE_MAX = 16 * 1024 * 1024 };
 
@@ -50,8 +51,8 @@ static void ask_open(const struct cli_args *args, struct json_w *w, const void *
 {
     cli_put_text(w, "session", args->operands[0]);
     cli_put_text(w, "kind", args->kind);
-    cli_put_text(w, "cwd", ctx);
-    cli_put_env(w, (const char *const *)args->env.items);
+    wire_field_put_cstr(w, "cwd", ctx);
+    wire_field_put_env(w, (const char *const *)args->env.items);
 }
 
 /* ---- answers ---- */

@@ -10,12 +10,13 @@
 #include "client/client.h"
 #include "json/read.h"
 #include "json/write.h"
+#include "wire/field.h"
 
 static void ask(const struct cli_args *args, struct json_w *w)
 {
     json_w_kstr(w, "id", args->operands[0]);
     json_w_kstr(w, "until", args->port ? "port" : args->log || args->log_regex ? "log" : "exit");
-    cli_put_text(w, "pattern", args->log_regex ? args->log_regex : args->log);
+    wire_field_put_cstr(w, "pattern", args->log_regex ? args->log_regex : args->log);
     if (args->log_regex)
         json_w_kbool(w, "regex", true);
     cli_put_number(w, "port", args->port);

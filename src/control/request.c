@@ -8,7 +8,8 @@
 #include "json/read.h"
 #include "wire/field.h"
 
-enum field_type { TEXT, BYTES, BOOL, INT, ENV, SIGNAL };
+/* TEXT64, BYTES and ENV may come as base64 under `x64`. */
+enum field_type { TEXT, TEXT64, BYTES, BOOL, INT, ENV, SIGNAL };
 
 /* Ten years: far from what overflows in nanoseconds. */
 #define MS_MAX INT64_C(315360000000)
@@ -29,8 +30,8 @@ static const struct field {
     [FIELD_NEW_SESSION] = {"newSession", TEXT,   AT(new_session), 0,  0         },
     [FIELD_NAME] = {"name",       TEXT,   AT(name),        0,  0         },
     [FIELD_KIND] = {"kind",       TEXT,   AT(kind),        0,  0         },
-    [FIELD_CWD] = {"cwd",        TEXT,   AT(cwd),         0,  0         },
-    [FIELD_START_CWD] = {"startCwd",   TEXT,   AT(start_cwd),   0,  0         },
+    [FIELD_CWD] = {"cwd",        TEXT64, AT(cwd),         0,  0         },
+    [FIELD_START_CWD] = {"startCwd",   TEXT64, AT(start_cwd),   0,  0         },
     [FIELD_ENV] = {"env",        ENV,    AT(env),         0,  0         },
     [FIELD_TEXT] = {"text",       BYTES,  AT(text),        0,  0         },
     [FIELD_STDIN] = {"stdin",      BYTES,  AT(stdin_data),  0,  0         },
@@ -60,7 +61,7 @@ static const struct field {
     [FIELD_CHANNEL] = {"channel",    INT,    AT(channel),     1,  UINT32_MAX},
     [FIELD_SIGNAL] = {"signal",     SIGNAL, AT(signal),      0,  0         },
     [FIELD_UNTIL] = {"until",      TEXT,   AT(until),       0,  0         },
-    [FIELD_PATTERN] = {"pattern",    TEXT,   AT(pattern),     0,  0         },
+    [FIELD_PATTERN] = {"pattern",    TEXT64, AT(pattern),     0,  0         },
     [FIELD_HOST] = {"host",       TEXT,   AT(host),        0,  0         },
     [FIELD_FILTER] = {"filter",     TEXT,   AT(filter),      0,  0         },
 };
@@ -85,28 +86,55 @@ static int read_int(const struct field *f, const struct json_node *node, int64_t
     return 0;
 }
 
-/* {"K": "V"} as "K=V"; which names and sizes are possible is the runtime's to say. */
-static int read_env(const struct field *f, const struct json_node *node, struct arena *arena,
-                    const char *const **ret, struct err *err)
+/* Adds {"K": "V"} to items as "K=V"; which names and sizes are possible is the runtime's to say. */
+static int add_env(const char *name, const struct json_node *node, struct arena *arena,
+                   const char **items, size_t *n, struct err *err)
 {
-    if (json_type(node) != JSON_OBJECT)
-        return expected(f, "an object", node, err);
-    const char **items = arena_zalloc_n(arena, json_len(node) + 1, sizeof(*items));
-    size_t n = 0;
+    bool coded = strcmp(name, "env") != 0;
     JSON_FOREACH(value, node)
     {
-        const char *text = json_cstr(value);
         const char *key = json_key(value, NULL);
+        const char *text = NULL;
+        int rc = 0;
+        if (coded)
+            rc = wire_field_decode(value, name, arena, &text, err);
+        else
+            text = json_cstr(value);
+        if (rc < 0)
+            return rc;
         if (!text || strlen(key) == 0 || strchr(key, '='))
             return err_set(err, ERR_INVALID,
-                           "field '%s': expected names without '=' and texts without NUL", f->name);
-        char *item = items ? arena_printf(arena, "%s=%s", key, text) : NULL;
+                           "field '%s': expected names without '=' and texts without NUL", name);
+        char *item = arena_printf(arena, "%s=%s", key, text);
         if (!item)
-            return err_set(err, ERR_LIMIT, "field '%s': request too large", f->name);
-        items[n++] = item;
+            return err_set(err, ERR_LIMIT, "field '%s': request too large", name);
+        items[(*n)++] = item;
     }
-    *ret = items;
-    return items ? 0 : err_set(err, ERR_LIMIT, "field '%s': request too large", f->name);
+    return 0;
+}
+
+/* `env` and `env64` together. */
+static int read_env(const struct field *f, const struct json_node *root, struct arena *arena,
+                    const char *const **ret, struct err *err)
+{
+    static const char *const names[] = {"env", "env64"};
+    const struct json_node *nodes[] = {json_get(root, names[0]), json_get(root, names[1])};
+    size_t n = 0, n_items = 0;
+    for (int i = 0; i < 2; i++) {
+        if (nodes[i] && json_type(nodes[i]) != JSON_OBJECT)
+            return expected(f, "an object", nodes[i], err);
+        n_items += nodes[i] ? json_len(nodes[i]) : 0;
+    }
+    const char **items = arena_zalloc_n(arena, n_items + 1, sizeof(*items));
+    if (!items)
+        return err_set(err, ERR_LIMIT, "field '%s': request too large", f->name);
+    int rc = 0;
+    for (int i = 0; i < 2 && rc == 0; i++)
+        if (nodes[i])
+            rc = add_env(names[i], nodes[i], arena, items, &n, err);
+    if (rc == 0)
+        *ret = items;
+    return rc;
 }
 
 static int read_signal(const struct field *f, const struct json_node *node, int *ret,
@@ -149,6 +177,8 @@ static int read_field(const struct field *f, const struct json_node *root,
     switch (f->type) {
     case TEXT:
         return read_text(f, node, to, err);
+    case TEXT64:
+        return wire_field_cstr(root, f->name, arena, to, err);
     case BYTES:
         return read_bytes(f, root, arena, to, err);
     case BOOL:
@@ -156,20 +186,25 @@ static int read_field(const struct field *f, const struct json_node *root,
     case INT:
         return read_int(f, node, to, err);
     case ENV:
-        return read_env(f, node, arena, to, err);
+        return read_env(f, root, arena, to, err);
     case SIGNAL:
         return read_signal(f, node, to, err);
     }
     return err_set(err, ERR_INTERNAL, "field '%s'", f->name);
 }
 
-/* The field that a key names, `x64` being `x` if that holds bytes; N_FIELDS if there is none. */
+static bool may_be_coded(enum field_type type)
+{
+    return type == TEXT64 || type == BYTES || type == ENV;
+}
+
+/* The field that a key names, `x64` being `x` if that may be; N_FIELDS if there is none. */
 static enum request_field find_field(const char *key, size_t len)
 {
     for (int i = 0; i < N_FIELDS; i++) {
         size_t name_len = strlen(fields[i].name);
-        bool coded =
-            fields[i].type == BYTES && len == name_len + 2 && memcmp(key + name_len, "64", 2) == 0;
+        bool coded = may_be_coded(fields[i].type) && len == name_len + 2 &&
+                     memcmp(key + name_len, "64", 2) == 0;
         if ((len == name_len || coded) && memcmp(key, fields[i].name, name_len) == 0)
             return (enum request_field)i;
     }

@@ -8,6 +8,7 @@
 #include "json/read.h"
 #include "json/write.h"
 #include "nacre/connected_priv.h"
+#include "wire/field.h"
 
 enum { OUTPUT_MAX = 16 * 1024 * 1024 }; /* more than a frame can hold */
 
@@ -175,17 +176,6 @@ static struct json_w *begin(struct connected *e, const char *op, const char *id)
     return w;
 }
 
-void nacre_connected_put_env(struct json_w *w, const char *const *env)
-{
-    json_w_kobj(w, "env");
-    for (size_t i = 0; env[i]; i++) {
-        const char *eq = strchr(env[i], '=');
-        json_w_keyn(w, env[i], (size_t)(eq - env[i]));
-        json_w_str(w, eq + 1);
-    }
-    json_w_obj_end(w);
-}
-
 static int connected_session_open(struct nacre *n, const struct nacre_session_options *o,
                                   char *ret_id, struct err *err)
 {
@@ -197,10 +187,8 @@ static int connected_session_open(struct nacre *n, const struct nacre_session_op
     struct json_w *w = client_begin(e->client, "sessionOpen");
     if (o->id)
         json_w_kstr(w, "session", o->id);
-    if (o->cwd)
-        json_w_kstr(w, "cwd", o->cwd);
-    if (o->env)
-        nacre_connected_put_env(w, o->env);
+    wire_field_put_cstr(w, "cwd", o->cwd);
+    wire_field_put_env(w, o->env);
     json_w_kbool(w, "mayExist", o->may_exist);
     return call_for_session(e, ret_id, err);
 }

@@ -58,10 +58,8 @@ static void put_flag(struct json_w *w, const char *key, bool value)
 static void put_spec(struct json_w *w, const struct command_spec *spec)
 {
     wire_field_put(w, "text", spec->text, spec->text_len);
-    if (spec->cwd)
-        json_w_kstr(w, "cwd", spec->cwd);
-    if (spec->env)
-        nacre_connected_put_env(w, spec->env);
+    wire_field_put_cstr(w, "cwd", spec->cwd);
+    wire_field_put_env(w, spec->env);
     if (spec->stdin_len)
         wire_field_put(w, "stdin", spec->stdin_data, spec->stdin_len);
     put_flag(w, "stdinOpen", spec->stdin_open);
@@ -304,7 +302,7 @@ int nacre_connected_wait_log(struct nacre_command *c, const char *pattern, bool 
 {
     struct json_w *w = begin(c, "wait");
     json_w_kstr(w, "until", "log");
-    json_w_kstr(w, "pattern", pattern);
+    wire_field_put_cstr(w, "pattern", pattern);
     put_flag(w, "regex", is_regex);
     return wait_for(c, w, timeout_ms, ret_line, err);
 }

@@ -79,9 +79,6 @@ int nacre_connected_log(struct nacre_command *c, struct nacre_log *log, struct e
 /* What a message says of a command's exec. */
 void nacre_connected_told(struct nacre_command *c, const struct client_message *m);
 
-/* A checked environment as an object. */
-void nacre_connected_put_env(struct json_w *w, const char *const *env);
-
 /* Writes an answer as JSON into a struct buf. */
 int nacre_connected_take_json(const struct json_node *node, void *ctx, struct err *err);
 

@@ -19,7 +19,8 @@
  * storage_error internal.
  *
  * BYTES in a JSON field `x` are text in `x`, or base64 in `x64` where they are no
- * UTF-8. Output and input travel as raw frames instead.
+ * UTF-8: text, stdin, data, state, file, cwd, startCwd, pattern. Values in `env` that
+ * are none stand in an object `env64` beside it. Output and input travel as raw frames.
  *
  * CURSORS number the bytes of a command's output, both streams together, in order of
  * arrival. An output frame carries the number of its first byte. A reader that asks
