@@ -3,6 +3,7 @@
  * The gate: decide, record, run, record.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,22 +51,46 @@ static void on_output(struct command *c, int stream, const void *p, size_t n, vo
     }
 }
 
-static void store_result(struct rt_command *rc)
+static int put_result(const struct rt_command *rc, struct err *err)
 {
     struct rt *rt = rc->rt;
     if (!rt->o.store.put_command)
-        return;
+        return 0;
     auto_buf struct buf json = BUF_INIT(RT_RESULT_MAX);
     struct json_w w;
     json_w_init(&w, &json);
     rt_result_write(rc, &w);
+    int ret = json_w_finish(&w);
+    if (ret < 0)
+        return err_set(err, -ret, "result of command '%s' as JSON", rc->c->id);
+    return rt->o.store.put_command(rc->c->id, rc->session_id, json.data, json.len, err,
+                                   rt->o.store.ctx);
+}
+
+static void store_result(struct rt_command *rc)
+{
     struct err err = {0};
-    int rc2 = json_w_finish(&w);
-    if (rc2 == 0)
-        rc2 = rt->o.store.put_command(rc->c->id, rc->session_id, json.data, json.len, &err,
-                                      rt->o.store.ctx);
-    if (rc2 < 0) /* the result itself is right: that it could not be kept is a field of it */
-        rc->storage_error = xstrdup(err.code ? err.text : err_describe(rc2));
+    int ret = put_result(rc, &err);
+    if (ret < 0) /* the result itself is right: that it could not be kept is a field of it */
+        rc->storage_error = xstrdup(err.code ? err.text : err_describe(ret));
+}
+
+/*
+ * Somebody has been told of a command that goes on. Should this process die before its end, the
+ * store must know it too: it is given now what would then have become of the command.
+ */
+static void store_forecast(struct rt_command *rc)
+{
+    if (rc->has_forecast)
+        return;
+    rc->has_forecast = true;
+    struct command lost = *rc->c;
+    struct rt_command as_lost = *rc;
+    lost.state = COMMAND_SESSION_LOST;
+    lost.exit_code = 128 + SIGKILL;
+    lost.why = (char[]){"the runtime died before the command ended"};
+    as_lost.c = &lost;
+    (void)put_result(&as_lost, NULL); /* the end is told again */
 }
 
 /* Survivors may still write into the log: what they add to it is no part of the result. */
@@ -252,6 +277,8 @@ int rt_result(struct rt *rt, const char *id, struct json_w *w, struct err *err)
         return 0;
     }
     if (rc) {
+        if (!command_state_is_final(rc->c->state))
+            store_forecast(rc);
         rt_result_write(rc, w);
         return 0;
     }

@@ -67,6 +67,7 @@ struct rt_command {
     struct list link;      /* rt.finished, oldest first */
     const char *const *isolation;
     char *storage_error; /* can be NULL */
+    bool has_forecast;   /* stored, in case that this process dies first */
     struct buf fixed;    /* the result, where more output may follow it; else empty */
     uint64_t fixed_bytes;
 };
