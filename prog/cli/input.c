@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -50,17 +51,19 @@ static int give_text(struct giving *g, const char *text, struct err *err)
 static int give_stdin(struct giving *g, struct err *err)
 {
     char piece[PIECE];
+    bool given = g->args->end; /* what follows then asks for the command too */
     for (;;) {
         ssize_t n = read(STDIN_FILENO, piece, sizeof(piece));
-        if (n == 0)
-            return 0;
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             return err_set(err, errno, "read standard input");
-        int rc = give(g, piece, (size_t)n, err);
-        if (rc < 0)
+        if (n == 0 && given)
+            return 0;
+        int rc = give(g, piece, (size_t)n, err); /* even nothing: is there such a command? */
+        if (rc < 0 || n == 0)
             return rc;
+        given = true;
     }
 }
 
