@@ -31,13 +31,13 @@ FIELDS = {
     "sessionOpen": ["session", "kind", "cwd", "env", "state", "mayExist"],
     "sessionList": [],
     "sessionShow": ["session"],
-    "sessionClose": ["session"],
     "sessionReset": ["session"],
     "sessionFork": ["session", "newSession"],
     "sessionSnapshot": ["session", "name"],
     "sessionRestore": ["session", "name"],
     "sessionExport": ["session"],
     "sessionImport": ["file", "newSession"],
+    "sessionClose": ["session"],
 }
 
 VALUES = [None, True, False, 0, -1, 1, 2**31, 2**63, 2**64, -(2**63), 1.5, 1e300, "", "x", "a/b"]
@@ -211,7 +211,8 @@ def test_any_value_in_any_field():
             client.read_frame()
         check_alive(daemon)
         with daemon.client() as other:
-            wait_until(lambda: "closing" not in map(state, sessions(other)), "what closes is closed")
+            closed = lambda: "closing" not in map(state, sessions(other))
+            wait_until(closed, "what closes is closed")
 
 
 def test_channels():
