@@ -4,17 +4,12 @@
 set -u
 build=$(dirname "$NACRE")
 dir=$(mktemp -d /tmp/nacre-examples-XXXXXX)
-export XDG_STATE_HOME=$dir NACRE_SOCKET=$dir/socket
 n=0 failed=0
 
+daemon=
+
 finish() {
-    if [ -S "$NACRE_SOCKET" ]; then
-        "$NACRE" shutdown >/dev/null 2>&1
-        for _ in $(seq 100); do
-            [ -S "$NACRE_SOCKET" ] || break
-            sleep 0.05
-        done
-    fi
+    [ -z "$daemon" ] || { kill "$daemon" && wait "$daemon"; } 2>/dev/null
     rm -rf "$dir"
 }
 trap finish EXIT
@@ -69,7 +64,13 @@ report $? "hello" "$out"
 for way in embedded daemon; do
     if [ $way = daemon ]; then
         [ -x "$NACRED" ] || { echo "ok 3 - agent_loop, daemon # SKIP no daemon is built"; break; }
-        out=$(loop "")
+        "$NACRED" --foreground --socket="$dir/socket" --state-dir="$dir/state" 2>"$dir/log" &
+        daemon=$!
+        for _ in $(seq 200); do
+            [ -S "$dir/socket" ] && break
+            sleep 0.05
+        done
+        out=$(loop "$dir/socket")
     else
         out=$(loop)
     fi
