@@ -300,16 +300,27 @@ int rt_session_open(struct rt *rt, const struct rt_caller *caller,
     return rc;
 }
 
-int rt_session_close(struct rt *rt, const char *id, void (*cb)(void *ctx), void *ctx,
-                     struct err *err)
+/* A session that is not on its way to its end: nothing may start anew in one that is. */
+static int find_open(struct rt *rt, const char *id, struct rt_session **ret_rs, struct err *err)
 {
     struct rt_session *rs = rt_get_session(rt, id, err);
     if (!rs)
         return -ERR_NOT_FOUND;
     if (rs->closing)
-        return err_set(err, ERR_CLOSED, "session '%s' is closing already", id);
+        return err_set(err, ERR_CLOSED, "session '%s' is closing", id);
+    *ret_rs = rs;
+    return 0;
+}
+
+int rt_session_close(struct rt *rt, const char *id, void (*cb)(void *ctx), void *ctx,
+                     struct err *err)
+{
+    struct rt_session *rs = NULL;
+    int rc = find_open(rt, id, &rs, err);
+    if (rc < 0)
+        return rc;
     if (rt->o.store.del_session && !rs->temporary) {
-        int rc = rt->o.store.del_session(id, err, rt->o.store.ctx);
+        rc = rt->o.store.del_session(id, err, rt->o.store.ctx);
         if (rc < 0)
             return rc;
     }
@@ -350,9 +361,10 @@ void rt_sessions_check_idle(struct rt *rt)
 
 int rt_session_reset(struct rt *rt, const char *id, struct err *err)
 {
-    struct rt_session *rs = rt_get_session(rt, id, err);
-    if (!rs)
-        return -ERR_NOT_FOUND;
+    struct rt_session *rs = NULL;
+    int rc = find_open(rt, id, &rs, err);
+    if (rc < 0)
+        return rc;
     free(take_ptr(rs->state));
     rs->state_len = 0;
     if (!rs->s)
@@ -361,16 +373,17 @@ int rt_session_reset(struct rt *rt, const char *id, struct err *err)
     struct session *old = rs->s;
     rs->s = NULL;
     session_free(old);
-    int rc = rt_session_wake(rs, err);
+    rc = rt_session_wake(rs, err);
     return rc < 0 ? rc : store_session(rs, err);
 }
 
 int rt_session_fork(struct rt *rt, const struct rt_caller *caller, const char *id,
                     const char *new_id, char *ret_id, struct err *err)
 {
-    struct rt_session *rs = rt_get_session(rt, id, err);
-    if (!rs)
-        return -ERR_NOT_FOUND;
+    struct rt_session *rs = NULL;
+    int rc = find_open(rt, id, &rs, err);
+    if (rc < 0)
+        return rc;
     struct rt_session_spec spec = {
         .id = new_id,
         .kind = rs->kind->name,
@@ -416,26 +429,28 @@ static int set_snapshot(struct rt_session *rs, const char *name, const char *sta
 
 int rt_session_snapshot(struct rt *rt, const char *id, const char *name, struct err *err)
 {
-    struct rt_session *rs = rt_get_session(rt, id, err);
-    if (!rs)
-        return -ERR_NOT_FOUND;
+    struct rt_session *rs = NULL;
+    int rc = find_open(rt, id, &rs, err);
+    if (rc < 0)
+        return rc;
     if (rs->s && rs->s->current)
         return err_set(err, ERR_BUSY, "session '%s' is running a command", id);
     size_t len;
     const char *state = rt_session_state(rs, &len);
-    int rc = set_snapshot(rs, name, state, len, err);
+    rc = set_snapshot(rs, name, state, len, err);
     return rc < 0 ? rc : store_session(rs, err);
 }
 
 int rt_session_restore(struct rt *rt, const char *id, const char *name, struct err *err)
 {
-    struct rt_session *rs = rt_get_session(rt, id, err);
-    if (!rs)
-        return -ERR_NOT_FOUND;
+    struct rt_session *rs = NULL;
+    int rc = find_open(rt, id, &rs, err);
+    if (rc < 0)
+        return rc;
     struct rt_snapshot *snap = find_snapshot(rs, name);
     if (!snap)
         return err_set(err, ERR_NOT_FOUND, "session '%s' has no snapshot '%.80s'", id, name);
-    int rc = rt_session_wake(rs, err);
+    rc = rt_session_wake(rs, err);
     if (rc == 0)
         rc = session_restore(rs->s, snap->state, snap->len, err);
     return rc < 0 ? rc : store_session(rs, err);
@@ -443,9 +458,10 @@ int rt_session_restore(struct rt *rt, const char *id, const char *name, struct e
 
 int rt_session_export(struct rt *rt, const char *id, struct buf *out, struct err *err)
 {
-    struct rt_session *rs = rt_get_session(rt, id, err);
-    if (!rs)
-        return -ERR_NOT_FOUND;
+    struct rt_session *rs = NULL;
+    int rc = find_open(rt, id, &rs, err);
+    if (rc < 0)
+        return rc;
     if (rs->s && rs->s->current)
         return err_set(err, ERR_BUSY, "session '%s' is running a command", id);
     size_t len;
@@ -464,7 +480,7 @@ int rt_session_export(struct rt *rt, const char *id, struct buf *out, struct err
     write_state(&w, state, len);
     write_snapshots(rs, &w);
     json_w_obj_end(&w);
-    int rc = json_w_finish(&w);
+    rc = json_w_finish(&w);
     return rc < 0 ? err_set(err, -rc, "export session '%s'", id) : buf_append_byte(out, '\n');
 }
 

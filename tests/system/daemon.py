@@ -67,6 +67,25 @@ def test_exec_does_not_create_if_told_so():
         assert client.call("sessionList")["sessions"] == []
 
 
+def test_nothing_starts_anew_in_a_session_that_is_closing():
+    with Daemon() as daemon, daemon.client() as client:
+        for op, fields in (
+            ("sessionReset", {}),
+            ("sessionRestore", {"name": "n"}),
+            ("sessionSnapshot", {"name": "m"}),
+            ("sessionFork", {"newSession": "b"}),
+            ("sessionExport", {}),
+            ("sessionClose", {}),
+        ):
+            client.exec("x=1", session="a")
+            client.call("sessionSnapshot", session="a", name="n")
+            closing = client.send("sessionClose", session="a")
+            channel = client.send(op, session="a", **fields)
+            assert error_of(client.answer, channel) == "closed", op
+            client.answer(closing)
+            assert client.call("sessionList")["sessions"] == [], op
+
+
 def test_a_refused_exec_leaves_no_session():
     with Daemon() as daemon, daemon.client() as client:
         assert error_of(client.exec, "a\0b", session="a") == "invalid_argument"
