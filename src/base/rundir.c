@@ -86,15 +86,17 @@ static void sweep(const char *base)
     closedir(dir);
 }
 
-/* 1 when it was made, 0 when a sweep came between making and locking. */
+/* 1 when it was made, 0 when the name is taken or a sweep came between making and locking. */
 static int make_locked(const char *base, struct rundir *ret, struct err *err)
 {
     char id[RAND_ID_SIZE];
     struct stat st;
-    auto_free char *path = xasprintf("%s/%s%.8s", base, prefix, rand_id(id, sizeof(id), ""));
+    auto_free char *path = xasprintf("%s/%s%.4s", base, prefix, rand_id(id, sizeof(id), ""));
     if (mkdir(path, 0700) < 0)
-        return err_set(err, errno, "make the directory '%s'", path);
+        return errno == EEXIST ? 0 : err_set(err, errno, "make the directory '%s'", path);
     auto_close int lock = lock_dir(path);
+    if (lock < 0 && lock != -EWOULDBLOCK && lock != -ENOENT)
+        return err_set(err, -lock, "lock the directory '%s'", path);
     if (lock < 0 || fstat(lock, &st) < 0 || st.st_nlink == 0)
         return 0;
     ret->path = take_ptr(path);

@@ -55,22 +55,41 @@ static bool has_run(const struct shell *sh, int stream)
     return memchr(sh->runs, stream, sh->n_runs) != NULL;
 }
 
-/* One read of both pipes; how many bytes there were. */
+static bool is_mixed(const struct shell *sh, const struct order_bytes bytes[2])
+{
+    return (bytes[0].len || has_run(sh, CAPTURE_STDOUT)) &&
+           (bytes[1].len || has_run(sh, CAPTURE_STDERR));
+}
+
+/*
+ * Reads both pipes; how many bytes there were. The second may hold what was written after we
+ * looked at the first, and the event of a write comes a moment after its bytes. So with bytes in
+ * both we look until there is nothing new, also after the writer had its turn.
+ */
 static size_t read_both(struct shell *sh, struct command *c, int first)
 {
+    enum { HALF = IO_CHUNK / 2, LOOKS = 32 };
     struct native *n = sh->n;
-    enum { HALF = IO_CHUNK / 2 };
     struct order_bytes bytes[2] = {
-        {n->io,        read_into(&sh->out, n->io,        HALF)},
-        {n->io + HALF, read_into(&sh->err, n->io + HALF, HALF)}
+        {n->io,        0},
+        {n->io + HALF, 0}
     };
-    if (!bytes[0].len && !bytes[1].len)
-        return 0;
-    order_collect(&n->order);
-    /* What was written to the first pipe after we looked, but before the second was written to. */
-    if (!bytes[0].len && has_run(sh, CAPTURE_STDOUT)) {
-        bytes[0].len = read_into(&sh->out, n->io, HALF);
+    bool is_settled = false;
+    for (int looks = 0; looks < LOOKS && !is_settled; looks++) {
+        unsigned seen = sh->n_events;
+        for (int i = 0; i < 2; i++)
+            bytes[i].len += read_into(i ? &sh->err : &sh->out, n->io + i * HALF + bytes[i].len,
+                                      HALF - bytes[i].len);
+        if (!bytes[0].len && !bytes[1].len)
+            return 0;
         order_collect(&n->order);
+        if (!is_mixed(sh, bytes))
+            break;
+        if (sh->n_events == seen && looks) {
+            (void)sched_yield();
+            order_collect(&n->order);
+            is_settled = sh->n_events == seen;
+        }
     }
     if (c && bytes[0].len && bytes[1].len)
         order_emit(sh, c, bytes, first);
@@ -118,8 +137,12 @@ static void on_output(void *ctx, unsigned events)
             return;
         got += n;
     }
-    if (got >= FLOOD_FROM)
-        read_flood(ch, c);
+    if (got < FLOOD_FROM)
+        return;
+    /* Events make each write dearer by a fifth, and nobody looks at the order of a flood. */
+    order_unwatch(&sh->n->order, &sh->out);
+    order_unwatch(&sh->n->order, &sh->err);
+    read_flood(ch, c);
 }
 
 void channels_drain(struct shell *sh, struct command *c)
@@ -161,6 +184,17 @@ int channel_open(struct channel *ch, struct shell *sh, const char *name, int str
         order_watch(&sh->n->order, ch, path);
     }
     return 0;
+}
+
+void channels_watch(struct shell *sh)
+{
+    struct channel *both[] = {&sh->out, &sh->err};
+    for (int i = 0; i < 2; i++) {
+        if (both[i]->wd >= 0)
+            continue;
+        auto_free char *path = xasprintf("%s/%s", sh->dir, both[i]->name);
+        order_watch(&sh->n->order, both[i], path);
+    }
 }
 
 void channel_close(struct channel *ch)

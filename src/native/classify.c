@@ -104,6 +104,19 @@ bool native_may_change_state(const char *text, size_t len)
     return !p;
 }
 
+bool native_may_list_traps(const char *text, size_t len)
+{
+    const char *p = text, *end = text + len;
+    while ((p = memmem(p, (size_t)(end - p), "trap", 4))) {
+        p += 4;
+        while (p < end && (*p == ' ' || *p == '\t'))
+            p++;
+        if (p == end || strchr("\n;&|)}>", *p) || (end - p > 1 && memcmp(p, "-p", 2) == 0))
+            return true;
+    }
+    return false;
+}
+
 bool native_may_end_shell(const char *text, size_t len)
 {
     static const char *const words[] = {"exit", "exec",   "set",   "errexit",

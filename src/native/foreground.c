@@ -127,15 +127,20 @@ static int prepare_input(struct shell *sh, struct command *c, char **ret_in, str
 
 static void add_exit_trap(struct shell *sh, const struct command *c, struct buf *lines)
 {
-    /* The state at the moment of `exit`; not where the user has a trap of that kind. */
-    sh->own_exit_trap =
-        sh->may_save && !sh->facts.has_exit_trap && native_may_end_shell(c->text, c->text_len);
+    /*
+     * The state at the moment of `exit`; not where the user has a trap of that kind, may look for
+     * one, or has one that ours would fire.
+     */
+    sh->own_exit_trap = sh->may_save && !sh->facts.has_exit_trap && !sh->facts.has_debug_trap &&
+                        native_may_end_shell(c->text, c->text_len) &&
+                        !native_may_list_traps(c->text, c->text_len);
     if (!sh->own_exit_trap)
         return;
     (void)buf_append_str(lines, "\\builtin trap '");
     if (c->env.n || c->cwd)
         (void)buf_printf(lines, "\\builtin . %s/undo >/dev/null 2>&1;", sh->dir);
-    (void)buf_printf(lines, "\\builtin . %s/bye' EXIT\n", sh->dir);
+    /* The trap must not fail: under `set -e` its code would be that of the shell. */
+    (void)buf_printf(lines, "\\builtin . %s/bye||\\:' EXIT\n", sh->dir);
 }
 
 static bool has_word(const struct command *c, const char *word)
@@ -151,10 +156,19 @@ static void add_report(struct shell *sh, const struct command *c, struct buf *li
         shell_add_report(sh, lines, "$?");
         return;
     }
-    /* $? is kept in a file's name. In POSIX mode no function hides `unset`. */
-    (void)buf_printf(lines, ">|\"%s/q$?\"\n", sh->dir);
-    (void)buf_printf(lines, "POSIXLY_CORRECT=;%s\\unset -f builtin%s;\\unset POSIXLY_CORRECT\n",
-                     disables ? "\\enable unset;" : "", disables ? " enable" : "");
+    /*
+     * $? is kept in a file's name. If `builtin` does not do its work any more, the file "ok" is
+     * missing, and only then is the function of that name removed: in POSIX mode, which a variable
+     * brings about (it may be readonly), no function hides `unset`, but that mode changes options.
+     */
+    const char *d = sh->dir;
+    (void)unlinkat(sh->dirfd, "ok", 0);
+    (void)buf_printf(lines, ">|\"%s/q$?\"\n\\builtin . %s/sound\n", d, d);
+    (void)buf_printf(lines, "<%s/ok||<<<\"${POSIXLY_CORRECT=}\"\n", d);
+    if (disables)
+        (void)buf_printf(lines, "<%s/ok||\\enable unset\n", d);
+    (void)buf_printf(lines, "<%s/ok||\\unset -f builtin%s\n<%s/ok||\\unset POSIXLY_CORRECT\n", d,
+                     disables ? " enable" : "", d);
     if (disables)
         (void)buf_append_str(lines, "\\enable builtin . alias cd declare echo eval export printf "
                                     "set shopt trap umask unset\n");
@@ -168,7 +182,7 @@ static int add_command(struct shell *sh, struct command *c, struct buf *lines, s
     bool own = c->env.n || c->cwd;
     bool code = sh->last_code != 0 && !sh->facts.has_errexit;
     if (rc == 0)
-        rc = shell_write_file(sh, "command", c->text, c->text_len, err);
+        rc = shell_write_command(sh, c->text, c->text_len, err);
     if (rc == 0 && own)
         rc = write_before(sh, c, err);
     if (rc == 0 && own)
@@ -206,6 +220,8 @@ int foreground_begin(struct shell *sh, struct command *c, struct err *err)
 
     auto_buf struct buf lines = BUF_INIT(LINES_MAX);
     int rc = shell_mend_dir(sh, err);
+    if (rc == 0)
+        channels_watch(sh);
     if (rc == 0)
         rc = add_command(sh, c, &lines, err);
     if (rc == 0)
@@ -465,6 +481,7 @@ void foreground_shell_ended(struct shell *sh)
     if (sh->outcome.signal)
         sh->outcome.exit_code = 128 + sh->outcome.signal;
     keep_exit_state(sh);
+    sh->last_code = sh->outcome.exit_code;
     sh->unwound = true;
     sh->rounds = 0;
     if (c->stop_stage)
@@ -473,10 +490,16 @@ void foreground_shell_ended(struct shell *sh)
         drain(sh);
 }
 
+/* What would leave a command without an end is looked for from time to time. */
 static void check_running(struct shell *sh)
 {
     if (shell_bash_is_zombie(sh))
         shell_wake_supervisor(sh);
+    shell_wake_bash(sh);
+    sh->rounds = shell_waits_for_lines(sh) ? sh->rounds + 1 : 0;
+    if (sh->rounds > 1)
+        shell_give_up(sh, "the shell is back without a report: the command took from it what "
+                          "the report needs");
     ev_timer_start(&sh->timer, CHECK_DIR_MS);
 }
 

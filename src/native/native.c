@@ -28,9 +28,7 @@ static void refill(void *ctx)
 {
     struct native *n = ctx;
     while (n->n_pool < n->pool_size) {
-        struct shell *sh;
-        if (shell_new(n, &sh, NULL) < 0)
-            return; /* the next open will say why */
+        struct shell *sh = shell_new(n);
         list_add_tail(&n->pool, &sh->link);
         n->n_pool++;
         if (shell_start(sh, NULL, 0, NULL, NULL, NULL) < 0) {
@@ -71,6 +69,9 @@ static int adopt(struct shell *sh, struct session *s, struct err *err)
 {
     auto_buf struct buf text = BUF_INIT(8 * COMMAND_ENV_MAX);
     auto_buf struct buf lines = BUF_INIT(4096);
+    int rc = shell_mend_dir(sh, err); /* a command may have emptied the run directory meanwhile */
+    if (rc < 0)
+        return rc;
     for (size_t i = 0; i < s->env.n; i++) {
         const char *var = s->env.items[i], *value = strchr(var, '=') + 1;
         (void)buf_append_str(&text, "\\builtin export ");
@@ -84,7 +85,7 @@ static int adopt(struct shell *sh, struct session *s, struct err *err)
         (void)buf_append_str(&text, "\n\\builtin unset -v OLDPWD\n");
     }
     if (text.len) {
-        int rc = shell_write_file(sh, "adopt", text.data, text.len, err);
+        rc = shell_write_file(sh, "adopt", text.data, text.len, err);
         if (rc < 0)
             return rc;
         (void)buf_printf(&lines, "\\builtin . %s/adopt </dev/null >/dev/null 2>&1\n", sh->dir);
@@ -110,10 +111,9 @@ static int kind_open(struct session *s, struct err *err)
         return adopt(sh, s, err);
     }
     int rc = state ? native_state_check(state, len, err) : 0;
-    if (rc == 0)
-        rc = shell_new(n, &sh, err);
     if (rc < 0)
         return rc;
+    sh = shell_new(n);
     sh->session = s;
     s->kind_data = sh;
     if (state)
@@ -202,6 +202,7 @@ static int kind_restore(struct session *s, const char *state, size_t len, struct
     }
     shell_kill_bash(sh);
     shell_forget_bash(sh);
+    sh->last_code = 0;
     s->ready = false;
     free(s->state);
     s->state = state ? xmemdup(state, len) : NULL;

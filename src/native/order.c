@@ -62,6 +62,7 @@ void order_unwatch(struct order *o, struct channel *ch)
 
 static void add_run(struct shell *sh, int stream)
 {
+    sh->n_events++;
     if (sh->n_runs && sh->runs[sh->n_runs - 1] == stream)
         return;
     if (sh->n_runs == ORDER_RUNS_MAX) /* far behind: forget the oldest half */

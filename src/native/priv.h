@@ -43,7 +43,7 @@ enum {
     POOL_MAX = 16,
     ORDER_BUCKETS = 1024,
     ORDER_RUNS_MAX = 128,
-    SHELL_DIR_LEN = 12,
+    SHELL_DIR_LEN = 5,
 };
 
 enum shell_phase {
@@ -129,6 +129,7 @@ struct shell {
     struct channel out, err, report;
     signed char runs[ORDER_RUNS_MAX]; /* streams in the order of their writes */
     size_t n_runs;
+    unsigned n_events; /* of writes to both pipes; it wraps */
     struct input input;
     struct buf reports; /* unparsed */
     char nonce[NONCE_LEN + 1];
@@ -147,7 +148,7 @@ struct shell {
     bool box_lost;        /* the supervisor died, and all its processes with it */
     bool closing;
     bool closed;  /* and told so */
-    int rounds;   /* of draining or killing */
+    int rounds;   /* of draining, killing, or finding that a report is missing */
     int n_starts; /* that failed in a row, since their box died */
     struct proc_exit exit;
     struct session_outcome outcome; /* of the current command, once known */
@@ -157,7 +158,10 @@ struct shell {
     struct list background;         /* background.link */
     struct list link;               /* native.pool */
     struct command *waiting;        /* for the shell to come up; borrowed (session.current) */
-    char *start_state;              /* what a starting shell restores, owned; may be NULL */
+    bool start_cwd;                 /* a starting shell was given a directory */
+    int command_fd;                 /* of the file with the text */
+    size_t command_len;
+    char *start_state; /* what a starting shell restores, owned; may be NULL */
 };
 
 struct background {
@@ -206,6 +210,8 @@ void native_base_env(struct strv *env);
 bool native_may_change_state(const char *text, size_t len);
 /* True if the text may end the shell. */
 bool native_may_end_shell(const char *text, size_t len);
+/* True if the text may show all traps, ours too. */
+bool native_may_list_traps(const char *text, size_t len);
 
 /* state.c */
 void native_save_script(const struct shell *sh, struct buf *out);
@@ -214,6 +220,8 @@ void native_exit_script(const struct shell *sh, struct buf *out);
 /* -ERR_PROTOCOL when the raw text is not complete, -ERR_LIMIT. cwd may be NULL. */
 int native_state_build(const char *raw, size_t len, const char *marker, const char *cwd, pid_t pid,
                        struct buf *out, struct state_facts *ret_facts);
+/* What a shell that restores this state will be like. */
+void native_state_facts(const char *state, size_t len, struct state_facts *ret_facts);
 /* The line for a live shell that takes away what no state keeps. */
 void native_unset_reader_variables(unsigned which, struct buf *lines);
 int native_state_check(const char *state, size_t len, struct err *err);
@@ -230,6 +238,8 @@ int channel_open(struct channel *ch, struct shell *sh, const char *name, int str
 void channel_close(struct channel *ch);
 /* Reads what is there from both pipes into the command, in the order in which it was written. */
 void channels_drain(struct shell *sh, struct command *c);
+/* Watches again the pipes that a flood made us leave. */
+void channels_watch(struct shell *sh);
 /* Whether anybody else holds the pipe; what it still had goes to the command. */
 bool channel_is_held(struct channel *ch, struct command *c);
 /* The pipe stays with the command that others hold it for; a new one takes its place. */
@@ -261,18 +271,24 @@ void input_take_back(struct input *in);
 void input_close(struct input *in);
 
 /* shell.c */
-int shell_new(struct native *n, struct shell **ret_sh, struct err *err);
+struct shell *shell_new(struct native *n);
 int shell_start(struct shell *sh, const char *state, size_t state_len, const char *cwd,
                 const char *const *env, struct err *err);
 /* Sends lines to bash. */
 int shell_send(struct shell *sh, const struct buf *lines, struct err *err);
 /* A line that reports $? and the directory under a new nonce. */
 void shell_add_report(struct shell *sh, struct buf *lines, const char *code);
+/* The text of a command, to the file that bash sources. */
+int shell_write_command(struct shell *sh, const void *p, size_t n, struct err *err);
 int shell_write_file(struct shell *sh, const char *name, const void *p, size_t n, struct err *err);
 int kill_bash_with(struct shell *sh, int signal);
 void shell_kill_bash(struct shell *sh);
 /* A command may have stopped the supervisor, which then neither reaps nor tells. */
 void shell_wake_supervisor(struct shell *sh);
+/* The same for bash, which may have been stopped by a child that it had. */
+void shell_wake_bash(struct shell *sh);
+/* Whether bash waits for the next line, having read all that it was sent. */
+bool shell_waits_for_lines(const struct shell *sh);
 /* bash has ended, and its supervisor has not noticed (yet). */
 bool shell_bash_is_zombie(const struct shell *sh);
 /* Ends a shell that cannot be trusted to answer; its command is lost. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -27,8 +28,7 @@ enum {
     STARTS_MAX = 3, /* in a row, in boxes that die at once */
 };
 
-static const char init_line[] =
-    "set +mH +o history;unset -v PS1 PS2 PROMPT_COMMAND MAILCHECK HISTFILE;history -c\n";
+static const char init_line[] = "unset -v PS1 PS2 MAILCHECK\n";
 
 static void make_nonce(char *nonce)
 {
@@ -67,6 +67,30 @@ int shell_send(struct shell *sh, const struct buf *lines, struct err *err)
     return 0;
 }
 
+int shell_write_command(struct shell *sh, const void *p, size_t n, struct err *err)
+{
+    /* Kept open: to open and truncate it each time costs 5 us. It is gone if its links are. */
+    if (sh->command_fd < 0) {
+        (void)io_remove_tree(sh->dirfd, "command");
+        sh->command_fd =
+            openat(sh->dirfd, "command", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        sh->command_len = 0;
+    }
+    if (sh->command_fd < 0)
+        return err_set(err, errno, "write '%s/command'", sh->dir);
+    size_t done = 0;
+    while (done < n) {
+        ssize_t put = pwrite(sh->command_fd, (const char *)p + done, n - done, (off_t)done);
+        if (put < 0 && errno != EINTR)
+            return err_set(err, errno, "write '%s/command'", sh->dir);
+        done += put > 0 ? (size_t)put : 0;
+    }
+    if (n < sh->command_len && ftruncate(sh->command_fd, (off_t)n) < 0)
+        return err_set(err, errno, "cut '%s/command'", sh->dir);
+    sh->command_len = n;
+    return 0;
+}
+
 int shell_write_file(struct shell *sh, const char *name, const void *p, size_t n, struct err *err)
 {
     /* The file may have been replaced by a command: O_NOFOLLOW, and a fresh one where needed. */
@@ -97,6 +121,27 @@ void shell_wake_supervisor(struct shell *sh)
     pid_t pid = sh->box ? proc_box_pid(sh->box) : 0;
     if (pid > 0 && proc_info_read(pid, &info) == 0 && info.state == 'T')
         (void)proc_kill(pid, info.starttime, SIGCONT); /* if it has just ended, that is told */
+}
+
+void shell_wake_bash(struct shell *sh)
+{
+    struct proc_info info;
+    if (sh->pid > 0 && proc_info_read(sh->pid, &info) == 0 && info.state == 'T')
+        (void)proc_kill(sh->pid, info.starttime, SIGCONT); /* if it has just ended, that is told */
+}
+
+bool shell_waits_for_lines(const struct shell *sh)
+{
+    struct proc_wait wait;
+    struct stat ours, theirs;
+    char path[64];
+    int n = 0;
+    if (sh->pid <= 0 || ioctl(sh->cmd, FIONREAD, &n) < 0 || n > 0 ||
+        proc_wait_read(sh->pid, &wait) < 0 || wait.kind != PROC_WAIT_PIPE || wait.fd < 0)
+        return false;
+    (void)snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)sh->pid, wait.fd);
+    return stat(path, &theirs) == 0 && fstat(sh->cmd, &ours) == 0 && theirs.st_dev == ours.st_dev &&
+           theirs.st_ino == ours.st_ino;
 }
 
 bool shell_bash_is_zombie(const struct shell *sh)
@@ -202,10 +247,10 @@ void shell_forget_bash(struct shell *sh)
     ev_timer_stop(&sh->timer);
 }
 
-/* A start that failed: once more without the state, then the session is given up. */
+/* A start that failed is tried again with less, then the session is given up. */
 static void start_failed(struct shell *sh, const struct err *err)
 {
-    bool had_state = sh->start_state != NULL;
+    bool had_state = sh->start_state != NULL, had_cwd = sh->start_cwd;
     free(take_ptr(sh->start_state));
     sh->phase = SHELL_DOWN;
     if (!sh->session) { /* in the pool */
@@ -213,9 +258,11 @@ static void start_failed(struct shell *sh, const struct err *err)
         shell_free(sh);
         return;
     }
+    /* Without what may have been the cause: the state, then the directory. */
     struct err again = {0};
-    if (had_state && shell_start(sh, NULL, 0, sh->session->cwd,
-                                 (const char *const *)strv_items(&sh->session->env), &again) == 0)
+    if ((had_state || had_cwd) &&
+        shell_start(sh, NULL, 0, had_state ? sh->session->cwd : NULL,
+                    (const char *const *)strv_items(&sh->session->env), &again) == 0)
         return;
     session_kind_lost(sh->session, err);
 }
@@ -338,12 +385,13 @@ static void on_timer(void *ctx)
 
 static int make_dir(struct shell *sh, struct err *err)
 {
+    /* Short, since bash reads it four times a command, byte by byte. */
     char id[RAND_ID_SIZE];
-    rand_id(id, sizeof(id), "");
-    memcpy(sh->name, id, SHELL_DIR_LEN - 1);
-    sh->dir = xasprintf("%s/%s", sh->n->run_dir, sh->name);
-    if (mkdir(sh->dir, 0700) < 0)
-        return err_set(err, errno, "make the directory '%s'", sh->dir);
+    do {
+        free(sh->dir);
+        memcpy(sh->name, rand_id(id, sizeof(id), ""), SHELL_DIR_LEN - 1);
+        sh->dir = xasprintf("%s/%s", sh->n->run_dir, sh->name);
+    } while (mkdir(sh->dir, 0700) < 0 && errno == EEXIST);
     sh->dirfd = open(sh->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     return sh->dirfd < 0 ? err_set(err, errno, "open '%s'", sh->dir) : 0;
 }
@@ -366,18 +414,25 @@ static int fill_dir(struct shell *sh, struct err *err)
 
     auto_buf struct buf script = BUF_INIT(4096);
     native_save_script(sh, &script);
-    rc = shell_write_file(sh, "save", script.data, script.len, err);
+    rc = shell_write_command(sh, "", 0, err);
+    if (rc == 0)
+        rc = shell_write_file(sh, "save", script.data, script.len, err);
     if (rc < 0)
         return rc;
     buf_clear(&script);
     native_exit_script(sh, &script);
-    return shell_write_file(sh, "bye", script.data, script.len, err);
+    rc = shell_write_file(sh, "bye", script.data, script.len, err);
+    if (rc < 0)
+        return rc;
+    buf_clear(&script);
+    (void)buf_printf(&script, ">|%s/ok\n", sh->dir);
+    return shell_write_file(sh, "sound", script.data, script.len, err);
 }
 
 /* A command may have removed what is ours: `rm -rf /dev/shm/` followed by a star is enough. */
 bool shell_dir_is_whole(const struct shell *sh)
 {
-    const int fds[] = {sh->out.rd, sh->err.rd, sh->report.rd};
+    const int fds[] = {sh->out.rd, sh->err.rd, sh->report.rd, sh->command_fd};
     struct stat st;
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
         if (fds[i] < 0 || fstat(fds[i], &st) < 0 || st.st_nlink == 0)
@@ -393,18 +448,20 @@ int shell_mend_dir(struct shell *sh, struct err *err)
     channel_close(&sh->err);
     channel_close(&sh->report);
     buf_clear(&sh->reports);
+    own_close_fd(&sh->command_fd);
     own_close_fd(&sh->dirfd);
-    (void)io_remove_tree(AT_FDCWD, sh->dir);
+    if (sh->dir)
+        (void)io_remove_tree(AT_FDCWD, sh->dir);
     free(take_ptr(sh->dir));
     int rc = io_mkdir_p(sh->n->run_dir, 0700, err);
     return rc < 0 ? rc : fill_dir(sh, err);
 }
 
-int shell_new(struct native *n, struct shell **ret_sh, struct err *err)
+struct shell *shell_new(struct native *n)
 {
     struct shell *sh = xnew(struct shell);
     sh->n = n;
-    sh->dirfd = sh->cmd = sh->shell_children = sh->box_children = -1;
+    sh->dirfd = sh->cmd = sh->shell_children = sh->box_children = sh->command_fd = -1;
     sh->out.rd = sh->out.keep = sh->err.rd = sh->err.keep = -1;
     sh->report.rd = sh->report.keep = -1;
     list_init(&sh->tails);
@@ -416,13 +473,7 @@ int shell_new(struct native *n, struct shell **ret_sh, struct err *err)
     char *marker = sh->marker;
     make_nonce(marker);
     make_nonce(marker + NONCE_LEN);
-    int rc = fill_dir(sh, err);
-    if (rc < 0) {
-        shell_free(sh);
-        return rc;
-    }
-    *ret_sh = sh;
-    return 0;
+    return sh;
 }
 
 static int open_box(struct shell *sh, struct err *err)
@@ -436,7 +487,7 @@ static int open_box(struct shell *sh, struct err *err)
 }
 
 /* The lines that make a fresh bash ours, then the state, or the directory, it starts with. */
-static int start_lines(struct shell *sh, const char *cwd, struct buf *lines, struct err *err)
+static int start_lines(struct shell *sh, struct buf *lines, struct err *err)
 {
     (void)buf_append_str(lines, init_line);
     if (sh->start_state) {
@@ -444,22 +495,19 @@ static int start_lines(struct shell *sh, const char *cwd, struct buf *lines, str
         if (rc < 0)
             return rc;
         (void)buf_printf(lines, "\\builtin . %s/restore </dev/null >/dev/null 2>&1\n", sh->dir);
-    } else if (cwd) {
-        (void)buf_append_str(lines, "\\builtin cd -- ");
-        (void)native_quote(lines, cwd, strlen(cwd));
-        (void)buf_append_str(lines, "\n");
     }
     shell_add_report(sh, lines, "0");
     return 0;
 }
 
-static int spawn_bash(struct shell *sh, const struct strv *env, struct err *err)
+static int spawn_bash(struct shell *sh, const struct strv *env, const char *cwd, struct err *err)
 {
     int fds[2];
     int rc = io_pipe(fds);
     if (rc < 0)
         return err_set(err, -rc, "make the shell's command pipe");
-    static const char *const argv[] = {"bash", "--norc", "--noprofile", "--noediting", "-i", NULL};
+    static const char *const argv[] = {"bash", "--norc", "--noprofile", "--noediting", "-i",
+                                       "+H",   "+o",     "history",     NULL};
     const struct proc_fd map[] = {
         {fds[0], 0}
     };
@@ -467,7 +515,7 @@ static int spawn_bash(struct shell *sh, const struct strv *env, struct err *err)
         .path = sh->n->bash,
         .argv = argv,
         .envp = (const char *const *)strv_items(env),
-        .cwd = "/",
+        .cwd = cwd,
         .fds = map,
         .n_fds = 1,
         .flags = PROC_SETSID,
@@ -496,29 +544,34 @@ int shell_start(struct shell *sh, const char *state, size_t state_len, const cha
         rc = strv_push_all(&vars, (const char *const *)strv_items(&sh->n->base_env));
     for (size_t i = 0; rc == 0 && !state && env && env[i]; i++)
         rc = native_set_var(&vars, env[i]);
+    sh->start_cwd = !state && cwd && *cwd == '/';
+    if (rc == 0 && sh->start_cwd) /* with its symlinks, if it is the same directory */
+        rc = strv_set_env(&vars, "PWD", cwd);
     if (rc < 0)
         return err_set(err, -rc, "environment of the shell");
     sh->lost_why = NULL;
     rc = open_box(sh, err);
     shell_wake_supervisor(sh);
     if (rc == 0)
-        rc = shell_mend_dir(sh, err);
-    if (rc == 0)
-        rc = spawn_bash(sh, &vars, err);
+        rc = spawn_bash(sh, &vars, sh->start_cwd ? cwd : "/", err);
+    int mended = shell_mend_dir(sh, err); /* while bash starts */
+    if (mended < 0)
+        return mended;
     if (rc < 0 && rc != -EPIPE) /* the box is about to go, and on_gone() starts in a new one */
         return rc;
 
     auto_buf struct buf lines = BUF_INIT(LINES_MAX);
     if (rc == 0)
-        rc = start_lines(sh, cwd, &lines, err);
+        rc = start_lines(sh, &lines, err);
     if (lines.len && rc == 0)
         rc = shell_send(sh, &lines, err);
     if (rc < 0 && rc != -EPIPE)
         return rc;
     sh->phase = SHELL_STARTING;
     sh->reported = false;
-    sh->last_code = 0;
-    sh->facts = (struct state_facts){.has_definitions = state != NULL};
+    sh->facts = (struct state_facts){0};
+    if (sh->start_state)
+        native_state_facts(sh->start_state, strlen(sh->start_state), &sh->facts);
     ev_timer_start(&sh->timer, START_LIMIT_MS);
     return 0;
 }
@@ -553,6 +606,7 @@ void shell_free(struct shell *sh)
     own_close_fd(&sh->cmd);
     own_close_fd(&sh->shell_children);
     own_close_fd(&sh->box_children);
+    own_close_fd(&sh->command_fd);
     if (sh->dirfd >= 0) {
         own_close_fd(&sh->dirfd);
         (void)io_remove_tree(AT_FDCWD, sh->dir);

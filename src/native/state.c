@@ -121,7 +121,8 @@ void native_exit_script(const struct shell *sh, struct buf *out)
 {
     (void)buf_printf(
         out,
-        "{ \\builtin trap -p;\\builtin . %s/save;} >|%s/bye.state 2>/dev/null||\\builtin :\n"
+        "{ \\builtin trap -p;\\builtin . %s/save;\\builtin ulimit -Sa;\\builtin echo hard;"
+        "\\builtin ulimit -Ha;} >|%s/bye.state 2>/dev/null||\\builtin :\n"
         "\\builtin printf %%s \"${PWD-}\" >|%s/bye.cwd 2>/dev/null||\\builtin :\n",
         sh->dir, sh->dir, sh->dir);
 }
@@ -227,7 +228,7 @@ static bool keep_option(const char *line, size_t len)
 /* Our own trap on EXIT is not part of the state. */
 static bool is_own_trap(const char *line, size_t len)
 {
-    static const char own[] = "/bye' EXIT";
+    static const char own[] = "/bye||\\:' EXIT";
     return len >= sizeof(own) - 1 && memmem(line, len, "'\\builtin . /", 13) &&
            memcmp(line + len - (sizeof(own) - 1), own, sizeof(own) - 1) == 0;
 }
@@ -255,8 +256,21 @@ static size_t line_len(const char *p, const char *end, bool is_quoted)
 struct part_rule {
     const char *start; /* of each line; another one goes on the line before */
     bool is_quoted;    /* values may hold newlines, between single quotes */
+    bool has_arrays;   /* values may be lists in parentheses */
     bool (*keep)(const char *line, size_t len);
 };
+
+/* Only after a plain `declare` does bash parse NAME=(...); after \builtin it takes a quoted word.
+ */
+static int add_array(struct buf *out, const char *line, size_t len)
+{
+    const char *value = memmem(line, len, "=(", 2);
+    if (!value || value != memchr(line, '=', len))
+        return buf_append(out, line, len);
+    size_t n = (size_t)(value + 1 - line);
+    int rc = buf_append(out, line, n);
+    return rc < 0 ? rc : native_quote(out, line + n, len - n);
+}
 
 /*
  * Appends the lines that the rule keeps, each led by \builtin: functions and aliases of the user
@@ -276,7 +290,7 @@ static int add_lines(struct buf *out, struct span part, const struct part_rule *
         if (keeping && first)
             rc = buf_append_str(out, "\\builtin ");
         if (keeping && rc == 0)
-            rc = buf_append(out, p, len);
+            rc = first && rule->has_arrays ? add_array(out, p, len) : buf_append(out, p, len);
         if (keeping && rc == 0)
             rc = buf_append_byte(out, '\n');
         p += len + 1;
@@ -315,18 +329,52 @@ static int add_limit(struct buf *out, char kind, char option, unsigned unit, rli
                       (unsigned long long)value / unit);
 }
 
+/* The value of an option in what `ulimit -a` prints: "... (kbytes, -s) 8192". */
+static bool read_limit(struct span text, char option, unsigned unit, rlim_t *ret_value)
+{
+    const char name[] = {'-', option, ')', ' '};
+    const char *p = text.len ? memmem(text.p, text.len, name, sizeof(name)) : NULL;
+    if (!p)
+        return false;
+    p += sizeof(name);
+    if (*p < '0' || *p > '9')
+        *ret_value = RLIM_INFINITY; /* "unlimited" */
+    else
+        *ret_value = (rlim_t)strtoull(p, NULL, 10) * unit;
+    return true;
+}
+
+/* The limits of a bash that lives, or of one that printed them before it ended, soft ones first. */
+static bool get_limits(size_t i, pid_t pid, struct span printed, struct rlimit *ret)
+{
+    if (pid > 0)
+        return prlimit(pid, (enum __rlimit_resource)limits[i].resource, NULL, ret) == 0;
+    static const char hard_mark[] = "\nhard\n";
+    const char *hard =
+        printed.len ? memmem(printed.p, printed.len, hard_mark, sizeof(hard_mark) - 1) : NULL;
+    if (!hard)
+        return false;
+    struct span part[] = {
+        {printed.p, (size_t)(hard - printed.p)              },
+        {hard,      (size_t)(printed.p + printed.len - hard)}
+    };
+    return read_limit(part[0], limits[i].option, limits[i].unit, &ret->rlim_cur) &&
+           read_limit(part[1], limits[i].option, limits[i].unit, &ret->rlim_max);
+}
+
 /* What differs from our own limits, with which a new shell starts. */
-static int add_limits(struct buf *out, pid_t pid)
+static int add_limits(struct buf *out, pid_t pid, struct span printed)
 {
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
         struct rlimit has, ours;
-        if (prlimit(pid, (enum __rlimit_resource)limits[i].resource, NULL, &has) < 0 ||
+        if (!get_limits(i, pid, printed, &has) ||
             prlimit(0, (enum __rlimit_resource)limits[i].resource, NULL, &ours) < 0)
             continue;
+        rlim_t unit = limits[i].unit;
         int rc = 0;
-        if (has.rlim_cur != ours.rlim_cur)
+        if (has.rlim_cur / unit != ours.rlim_cur / unit)
             rc = add_limit(out, 'S', limits[i].option, limits[i].unit, has.rlim_cur);
-        if (rc == 0 && has.rlim_max != ours.rlim_max)
+        if (rc == 0 && has.rlim_max / unit != ours.rlim_max / unit)
             rc = add_limit(out, 'H', limits[i].option, limits[i].unit, has.rlim_max);
         if (rc < 0)
             return rc;
@@ -347,7 +395,7 @@ static int add_cwd(struct buf *out, const char *cwd)
     int rc = buf_append_str(out, "\\builtin cd -- ");
     if (rc == 0)
         rc = native_quote(out, cwd, strlen(cwd));
-    return rc < 0 ? rc : buf_append_byte(out, '\n');
+    return rc < 0 ? rc : buf_append_str(out, "\n\\builtin unset -v OLDPWD\n");
 }
 
 static bool has(struct span part, const char *text)
@@ -375,7 +423,7 @@ static void read_facts(const struct span part[N_PARTS], struct state_facts *ret_
     *ret_facts = (struct state_facts){
         .has_definitions = part[PART_FUNCTIONS].len || part[PART_ALIASES].len,
         .has_debug_trap = has(traps, "' DEBUG\n") || has(traps, "' RETURN\n"),
-        .has_own_exit_trap = has(traps, "/bye' EXIT\n"),
+        .has_own_exit_trap = has(traps, "/bye||\\:' EXIT\n"),
         .has_errexit = has(part[PART_OPTIONS], "set -o errexit"),
         .has_builtin_function = has(part[PART_FUNCTIONS], "builtin () \n"),
         .reader_variables = find_reader_variables(part[PART_VARIABLES]),
@@ -395,19 +443,21 @@ void native_unset_reader_variables(unsigned which, struct buf *lines)
 int native_state_build(const char *raw, size_t len, const char *marker, const char *cwd, pid_t pid,
                        struct buf *out, struct state_facts *ret_facts)
 {
-    static const struct part_rule shopts = {"shopt ", false, keep_shopt};
-    static const struct part_rule variables = {"declare -", false, keep_variable};
-    static const struct part_rule umasks = {"umask ", false, NULL};
-    static const struct part_rule flags = {"declare -f", false, keep_flags};
-    static const struct part_rule aliases = {"alias ", true, NULL};
-    static const struct part_rule options = {"set ", false, keep_option};
-    static const struct part_rule traps = {"trap -- ", true, keep_trap};
+    static const struct part_rule shopts = {"shopt ", false, false, keep_shopt};
+    static const struct part_rule variables = {"declare -", false, true, keep_variable};
+    static const struct part_rule umasks = {"umask ", false, false, NULL};
+    static const struct part_rule flags = {"declare -f", false, false, keep_flags};
+    static const struct part_rule aliases = {"alias ", true, false, NULL};
+    static const struct part_rule options = {"set ", false, false, keep_option};
+    static const struct part_rule traps = {"trap -- ", true, false, keep_trap};
     struct span part[N_PARTS];
     if (!split(raw, len, marker, part))
         return -ERR_PROTOCOL;
     int rc = buf_append_str(out, head);
     if (rc == 0)
         rc = add_lines(out, part[PART_SHOPT], &shopts);
+    if (rc == 0 && cwd) /* before the variables, one of which is OLDPWD */
+        rc = add_cwd(out, cwd);
     if (rc == 0)
         rc = add_lines(out, part[PART_VARIABLES], &variables);
     if (rc == 0)
@@ -415,9 +465,7 @@ int native_state_build(const char *raw, size_t len, const char *marker, const ch
     if (rc == 0)
         rc = add_lines(out, part[PART_UMASK], &umasks);
     if (rc == 0)
-        rc = add_limits(out, pid);
-    if (rc == 0 && cwd)
-        rc = add_cwd(out, cwd);
+        rc = add_limits(out, pid, part[PART_END]);
     if (rc == 0)
         rc = add_functions(out, part[PART_FUNCTIONS]);
     if (rc == 0)
@@ -432,6 +480,17 @@ int native_state_build(const char *raw, size_t len, const char *marker, const ch
         rc = add_lines(out, part[PART_TRAPS], &traps);
     read_facts(part, ret_facts);
     return rc;
+}
+
+void native_state_facts(const char *state, size_t len, struct state_facts *ret_facts)
+{
+    struct span all = {state, len};
+    *ret_facts = (struct state_facts){
+        .has_definitions = true, /* not looked for */
+        .has_debug_trap = has(all, "' DEBUG\n") || has(all, "' RETURN\n"),
+        .has_exit_trap = has(all, "' EXIT\n"),
+        .has_errexit = has(all, "\n\\builtin set -o errexit\n"),
+    };
 }
 
 int native_state_check(const char *state, size_t len, struct err *err)
