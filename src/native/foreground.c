@@ -163,7 +163,7 @@ static void add_report(struct shell *sh, const struct command *c, struct buf *li
      */
     const char *d = sh->dir;
     (void)unlinkat(sh->dirfd, "ok", 0);
-    (void)buf_printf(lines, ">|\"%s/q$?\"\n\\builtin . %s/sound\n", d, d);
+    (void)buf_printf(lines, ">|\"%s/q%u.$?\"\n\\builtin . %s/sound\n", d, ++sh->n_guarded, d);
     (void)buf_printf(lines, "<%s/ok||<<<\"${POSIXLY_CORRECT=}\"\n", d);
     if (disables)
         (void)buf_printf(lines, "<%s/ok||\\enable unset\n", d);
@@ -293,12 +293,12 @@ void foreground_waiting(struct shell *sh)
 
 /* ---- end ---- */
 
-/* The name of the file q$? that a guarded report left. */
+/* The end of the name of the file that a guarded report left. */
 static int read_guarded_code(struct shell *sh)
 {
     for (int code = 0; code < 256; code++) {
-        char name[8];
-        (void)snprintf(name, sizeof(name), "q%d", code);
+        char name[24];
+        (void)snprintf(name, sizeof(name), "q%u.%d", sh->n_guarded, code);
         if (unlinkat(sh->dirfd, name, 0) == 0)
             return code;
     }
@@ -578,6 +578,19 @@ void foreground_stop(struct shell *sh, struct command *c, enum session_stop_stag
     proc_list_done(&list);
 }
 
+/* Whether bash ignores the signal: an interactive one ignores TERM unless the user has a trap. */
+static bool bash_ignores(const struct shell *sh, int signal)
+{
+    auto_buf struct buf text = BUF_INIT(16 * 1024);
+    char path[64];
+    (void)snprintf(path, sizeof(path), "/proc/%d/status", (int)sh->pid);
+    if (sh->pid <= 0 || io_read_file(AT_FDCWD, path, 16 * 1024, &text, NULL) < 0)
+        return false;
+    const char *line = strstr(buf_cstr(&text), "\nSigIgn:");
+    return line && signal <= 64 &&
+           (strtoull(line + strlen("\nSigIgn:"), NULL, 16) >> (signal - 1) & 1);
+}
+
 int foreground_signal(struct shell *sh, struct command *c, int signal, struct err *err)
 {
     (void)c;
@@ -587,6 +600,9 @@ int foreground_signal(struct shell *sh, struct command *c, int signal, struct er
     proc_list_done(&list);
     if (n && signal != SIGINT)
         return 0;
+    /* Only the shell runs. What would end a program, but not this shell, unwinds it. */
+    if (signal == SIGTERM && bash_ignores(sh, SIGTERM))
+        signal = SIGINT;
     int rc = kill_bash_with(sh, signal);
     return rc < 0 && !n ? err_set(err, -rc, "signal the shell of the command") : 0;
 }

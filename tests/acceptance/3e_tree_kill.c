@@ -297,12 +297,19 @@ TEST(e13_states)
     CHECK(strstr(err.text, "cancelled"));
     CHECK_INT(fx_times_told(&fx, c), 1);
     /* By a signal that somebody asked for. */
-    c = fx_start(&fx, "echo a; sleep 600", NULL);
+    c = fx_start(&fx, "sh -c 'echo a; exec sleep 600'", NULL);
     fx_wait_text(&fx, c, CAPTURE_STDOUT, "a\n");
     CHECK_INT(rt_signal(fx.rt, c->id, SIGTERM, &err), 0);
     fx_wait(&fx, c);
     CHECK_INT(c->state, COMMAND_EXITED);
     CHECK_INT(c->exit_code, 143);
+    /* The same while only the shell runs, which ignores that signal most of the time. */
+    c = fx_start(&fx, "echo a; while :; do :; done", NULL);
+    fx_wait_text(&fx, c, CAPTURE_STDOUT, "a\n");
+    CHECK_INT(rt_signal(fx.rt, c->id, SIGTERM, &err), 0);
+    fx_wait(&fx, c);
+    CHECK_INT(c->state, COMMAND_EXITED);
+    CHECK(c->exit_code == 130 || c->exit_code == 143);
     FX_RUN(&fx, "echo next", 0, "next\n", "");
     fx_close(&fx);
 }
