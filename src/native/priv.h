@@ -135,6 +135,7 @@ struct shell {
     char nonce[NONCE_LEN + 1];
     char marker[2 * NONCE_LEN + 1]; /* parts the sections of a saved state */
     struct ev_timer timer;          /* draining, tree polling, limits of starting and saving */
+    unsigned n_guarded;             /* reports whose $? is in a file's name */
     int last_code;                  /* what $? is for the next command */
     bool may_save;                  /* the current command could change the state */
     bool own_exit_trap;             /* our trap on EXIT was set for it */
