@@ -41,7 +41,8 @@ struct session_kind {
     void (*stop)(struct command *c, enum session_stop_stage stage);
     /*
      * What a running command is doing, in one line for people (malloc'd), or NULL. needs_input: a
-     * process of it is blocked in reading from its terminal or from its standard input. The call may be NULL.
+     * process of it is blocked in reading from its terminal or from its standard input. The call
+     * may be NULL.
      */
     char *(*why)(struct command *c, bool *ret_needs_input);
     /* Kills what outlived a finished command; returns how many. */
