@@ -321,7 +321,8 @@ static void on_idle_check(void *ctx)
 
 static int open_store(struct daemon *d, struct err *err)
 {
-    const struct store_options options = {.dir = d->state_dir};
+    auto_free char *output = xasprintf("%s/output", d->state_dir); /* where the runtime puts it */
+    const struct store_options options = {.dir = d->state_dir, .output_dir = output};
     return store_open(&options, &d->store, err);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +16,9 @@
 #include "store/priv.h"
 
 enum { BUSY_MS = 2000 };
+
+/* What does not look like a command is not ours to remove. */
+static const char command_prefix[] = "c_";
 
 /* A log that had to grow is cut back to this when it begins again. */
 #define PRAGMAS                                                                                    \
@@ -96,7 +100,7 @@ int store_replace(struct store *store, const char *reason, struct err *err)
         xasprintf("%s.corrupt-%s", store->path, clock_iso8601(clock_wall_ms(), when));
     auto_free char *why = xstrdup(reason); /* it may be the connection's own text */
 
-    store_checkpoint_stop(store);
+    store_worker_stop(store);
     store_disconnect(store);
     int rc = move_aside(store, aside, "");
     if (rc == 0)
@@ -128,7 +132,7 @@ int store_connect(struct store *store, struct err *err)
         return store_replace(store, sqlite3_errmsg(store->db), err);
     if (code != SQLITE_OK)
         return err_set(err, ERR_STORAGE, "open '%s': %s", store->path, sqlite3_errmsg(store->db));
-    (void)sqlite3_wal_hook(store->db, store_checkpoint_hook, store);
+    (void)sqlite3_wal_hook(store->db, store_worker_on_commit, store);
     return 0;
 }
 
@@ -137,6 +141,33 @@ void store_disconnect(struct store *store)
     store_finalize(store);
     (void)sqlite3_close(store->db); /* nothing is left that could be busy */
     store->db = NULL;
+}
+
+/* A process that was killed leaves output of commands whose results it did not store. */
+static int look_for_leftovers(struct store *store)
+{
+    int fd = openat(store->output_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    if (!dir) {
+        own_close(&fd);
+        return -errno;
+    }
+    /* Beside a file that was moved aside all would be unknown. */
+    for (struct dirent *e = readdir(dir); e && !store->notice; e = readdir(dir))
+        if (strncmp(e->d_name, command_prefix, sizeof(command_prefix) - 1) == 0)
+            store_worker_remove(store, e->d_name, true);
+    (void)closedir(dir);
+    return 0;
+}
+
+static int open_output(struct store *store, const char *path, struct err *err)
+{
+    int rc = io_mkdir_p(path, 0700, err);
+    if (rc < 0)
+        return rc;
+    store->output_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    rc = store->output_fd < 0 ? -errno : look_for_leftovers(store);
+    return rc < 0 ? err_set(err, ERR_STORAGE, "open '%s': %s", path, strerror(-rc)) : 0;
 }
 
 int store_open(const struct store_options *options, struct store **ret_store, struct err *err)
@@ -150,10 +181,11 @@ int store_open(const struct store_options *options, struct store **ret_store, st
     store->commands_max = options->commands_max ? options->commands_max : STORE_COMMANDS_MAX;
     store->session_commands_max =
         options->session_commands_max ? options->session_commands_max : STORE_SESSION_COMMANDS_MAX;
-    store->on_pruned = options->on_pruned;
-    store->ctx = options->ctx;
-    store_checkpoint_init(store);
+    store->output_fd = -1;
+    store_worker_init(store);
     rc = store_connect(store, err);
+    if (rc == 0 && options->output_dir)
+        rc = open_output(store, options->output_dir, err);
     if (rc < 0)
         return rc;
     *ret_store = take_ptr(store);
@@ -164,8 +196,9 @@ void store_free(struct store *store)
 {
     if (!store)
         return;
-    store_checkpoint_stop(store);
+    store_worker_stop(store);
     store_disconnect(store);
+    own_close_fd(&store->output_fd);
     free(store->dir);
     free(store->path);
     free(store->notice);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/list.h"
 #include "store/store.h"
 
 /* Prepared once; the texts are in sql.c. */
@@ -24,13 +25,21 @@ enum store_statement {
     STORE_N_STATEMENTS
 };
 
-/* The thread that folds the write-ahead log into the file. */
-struct store_checkpoint {
+/* A name in output_dir that may have to go. */
+struct store_leftover {
+    struct list link; /* store_worker.leftovers */
+    bool if_unknown;  /* only if there is no result of that name */
+    char name[];
+};
+
+/* The thread that waits for the disk: folds the write-ahead log into the file, removes files. */
+struct store_worker {
     pthread_t thread;
     bool running;
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    bool wanted, quit; /* under lock */
+    bool fold, quit;       /* under lock, as the list */
+    struct list leftovers; /* store_leftover.link */
 };
 
 struct store {
@@ -39,10 +48,9 @@ struct store {
     sqlite3_stmt *statements[STORE_N_STATEMENTS];
     char *notice; /* can be NULL */
     size_t commands_max, session_commands_max;
-    size_t puts; /* since the last prune */
-    void (*on_pruned)(const char *id, void *ctx);
-    void *ctx;
-    struct store_checkpoint checkpoint;
+    size_t puts;   /* since the last prune */
+    int output_fd; /* -1: none */
+    struct store_worker worker;
 };
 
 /* open.c: the connection. A corrupt file is moved aside; closing twice is fine. */
@@ -65,11 +73,13 @@ bool store_is_corrupt(int code);
 /* prune.c: removes what is too much; a failure is left to the next time. */
 void store_prune(struct store *store, const char *session_id);
 
-/* checkpoint.c */
-void store_checkpoint_init(struct store *store);
+/* worker.c */
+void store_worker_init(struct store *store);
 /* Told by SQLite after each commit how long the log is. */
-int store_checkpoint_hook(void *ctx, sqlite3 *db, const char *name, int n_pages);
-/* Ends the thread, if there is one. */
-void store_checkpoint_stop(struct store *store);
+int store_worker_on_commit(void *ctx, sqlite3 *db, const char *name, int n_pages);
+/* Removes the name from output_dir, if it is a name of ours. */
+void store_worker_remove(struct store *store, const char *name, bool if_unknown);
+/* Ends the thread, if there is one; what it has not removed is found at the next start. */
+void store_worker_stop(struct store *store);
 
 #endif

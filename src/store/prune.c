@@ -46,8 +46,8 @@ static void remove_old(struct store *store, sqlite3_stmt *select)
     size_t n = collect(select, old);
     bool gone = n > 0 && delete_all(store, old, n);
     for (size_t i = 0; i < n; i++) {
-        if (gone && store->on_pruned)
-            store->on_pruned(old[i].id, store->ctx);
+        if (gone)
+            store_worker_remove(store, old[i].id, false);
         free(old[i].id);
     }
 }

@@ -7,7 +7,8 @@
  * never the file: the log is put on disk when it is folded into the file, by a
  * thread of the store's own, so that no caller waits for a disk.
  *
- * Old results are removed in batches once there are too many. A file that SQLite
+ * Old results are removed in batches once there are too many, and with them what else
+ * is kept of their commands (output_dir). A file that SQLite
  * finds corrupt is moved aside and a new one begun: store_notice() says so.
  *
  * The functions with a ctx have the shape of the runtime's hooks; ctx is the store.
@@ -32,12 +33,14 @@ enum {
 };
 
 struct store_options {
-    const char *dir;             /* made if missing, for its owner only */
+    const char *dir; /* made if missing, for its owner only */
+    /*
+     * Holds a file or directory named after each command that has one; can be NULL. What has no
+     * result when the store is opened, or loses its result later, is removed.
+     */
+    const char *output_dir;
     size_t commands_max;         /* 0: STORE_COMMANDS_MAX */
     size_t session_commands_max; /* 0: STORE_SESSION_COMMANDS_MAX */
-    /* A result was removed; what else is kept of the command can go. May be NULL. */
-    void (*on_pruned)(const char *id, void *ctx);
-    void *ctx;
 };
 
 /*

@@ -187,21 +187,11 @@ TEST(what_was_acknowledged_survives_kill)
     store_free(store);
 }
 
-static void count_pruned(const char *id, void *ctx)
-{
-    CHECK(strncmp(id, "c_", 2) == 0 || strncmp(id, "d_", 2) == 0);
-    ++*(size_t *)ctx;
-}
-
 TEST(old_results_make_room)
 {
     enum { ALL = 2000 };
-    size_t pruned = 0;
-    struct store_options options = {.dir = "state",
-                                    .commands_max = 1500,
-                                    .session_commands_max = 400,
-                                    .on_pruned = count_pruned,
-                                    .ctx = &pruned};
+    struct store_options options = {
+        .dir = "state", .commands_max = 1500, .session_commands_max = 400};
     struct store *store = NULL;
     CHECK_INT(store_open(&options, &store, NULL), 0);
     put(store, "c_quiet", "quiet", "{}");
@@ -212,7 +202,6 @@ TEST(old_results_make_room)
     }
     size_t kept = count(store, "c_", ALL);
     CHECK(kept >= 400 && kept <= 400 + STORE_PRUNE_EVERY);
-    CHECK_INT(pruned, ALL - kept);
     check_get(store, "c_1999", "{}");
     check_get(store, "c_0", "");
     check_get(store, "c_quiet", "{}");
@@ -239,6 +228,69 @@ static size_t count_files(const char *dir, const char *part)
         n += strstr(e->d_name, part) != NULL;
     (void)closedir(d);
     return n;
+}
+
+/* The store's thread removes them, so they are waited for. */
+static void wait_count(const char *dir, const char *part, size_t want)
+{
+    while (count_files(dir, part) != want)
+        (void)usleep(1000);
+}
+
+static void make_output(const char *id)
+{
+    char path[64];
+    (void)snprintf(path, sizeof(path), "output/%s", id);
+    CHECK_INT(mkdir(path, 0700), 0);
+    (void)snprintf(path, sizeof(path), "output/%s/stdout", id);
+    CHECK_INT(io_write_file(AT_FDCWD, path, "x", 1, 0600, NULL), 0);
+}
+
+TEST(output_goes_with_its_result)
+{
+    enum { ALL = 3 * STORE_PRUNE_EVERY };
+    struct store_options options = {
+        .dir = "state", .output_dir = "output", .session_commands_max = 10};
+    struct store *store = NULL;
+    CHECK_INT(store_open(&options, &store, NULL), 0);
+    make_output("c_other");
+    put(store, "c_other", "other", "{}");
+    for (int i = 0; i < ALL; i++) {
+        char id[32];
+        (void)snprintf(id, sizeof(id), "c_%d", i);
+        make_output(id);
+        put(store, id, "s", "{}");
+    }
+    wait_count("output", "c_", count(store, "c_", ALL) + 1);
+    CHECK(access("output/c_other/stdout", F_OK) == 0);
+    store_free(store);
+}
+
+TEST(output_without_a_result_goes_when_the_store_is_opened)
+{
+    struct store_options options = {.dir = "state", .output_dir = "output"};
+    struct store *store = NULL;
+    CHECK_INT(store_open(&options, &store, NULL), 0);
+    put(store, "c_known", "s", "{}");
+    make_output("c_known");
+    make_output("c_lost");
+    make_output("others");
+    store_free(store);
+
+    CHECK_INT(store_open(&options, &store, NULL), 0);
+    wait_count("output", "c_", 1);
+    CHECK(access("output/c_known/stdout", F_OK) == 0);
+    CHECK(access("output/others/stdout", F_OK) == 0);
+    make_output("c_running"); /* begun by now: it gets its result later */
+    store_free(store);
+
+    /* When the file is lost all would be unknown. */
+    CHECK_INT(io_write_file(AT_FDCWD, "state/nacre.db", "nonsense", 8, 0600, NULL), 0);
+    CHECK_INT(store_open(&options, &store, NULL), 0);
+    CHECK(store_notice(store) != NULL);
+    put(store, "c_new", "s", "{}");
+    store_free(store);
+    CHECK(access("output/c_known/stdout", F_OK) == 0);
 }
 
 static void overwrite(const char *path, off_t at, size_t len)
