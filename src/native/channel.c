@@ -16,8 +16,8 @@
 enum {
     READS_PER_TURN = 16, /* then others get their turn */
     PIPE_BIG = 1024 * 1024,
-    FLOOD_FROM = 64 * 1024,       /* bytes in one turn */
-    FLOOD_TURN = 8 * 1024 * 1024, /* then others get their turn */
+    FLOOD_FROM = 64 * 1024,  /* bytes in one turn */
+    FLOOD_TURN_NS = 5000000, /* then others get their turn */
     FLOOD_LINGER_NS = 20000,
 };
 
@@ -107,16 +107,15 @@ static size_t read_both(struct shell *sh, struct command *c, int first)
 static void read_flood(struct channel *ch, struct command *c)
 {
     struct native *n = ch->shell->n;
-    size_t total = 0;
-    uint64_t last = ev_now_ns(n->ev);
-    while (total < FLOOD_TURN) {
+    uint64_t begin = ev_now_ns(n->ev), last = begin, now = begin;
+    /* Who listens may block to slow the writer down: so it is time that counts, not bytes. */
+    for (; now - begin < FLOOD_TURN_NS; now = ev_now_ns(n->ev)) {
         size_t got = read_into(ch, n->io, IO_CHUNK);
         if (got) {
             if (c)
                 command_output(c, ch->stream, n->io, got);
-            total += got;
             last = ev_now_ns(n->ev);
-        } else if (ev_now_ns(n->ev) - last > FLOOD_LINGER_NS) {
+        } else if (now - last > FLOOD_LINGER_NS && now > last) {
             break;
         } else {
             (void)sched_yield(); /* the writer may want this very CPU */
