@@ -102,8 +102,8 @@ static void add_text(struct shell *sh, const struct command *c, struct buf *line
 
 static int set_last_code(struct shell *sh, struct err *err)
 {
-    char text[24];
-    int n = snprintf(text, sizeof(text), "return %d\n", sh->last_code);
+    char text[40];
+    int n = snprintf(text, sizeof(text), "\\builtin return %d\n", sh->last_code);
     return shell_write_file(sh, "code", text, (size_t)n, err);
 }
 
@@ -180,7 +180,7 @@ static int add_command(struct shell *sh, struct command *c, struct buf *lines, s
     auto_free char *in = NULL;
     int rc = prepare_input(sh, c, &in, err);
     bool own = c->env.n || c->cwd;
-    bool code = sh->last_code != 0 && !sh->facts.has_errexit;
+    bool code = sh->last_code != 0;
     if (rc == 0)
         rc = shell_write_command(sh, c->text, c->text_len, err);
     if (rc == 0 && own)
@@ -199,7 +199,7 @@ static int add_command(struct shell *sh, struct command *c, struct buf *lines, s
         (void)buf_append_str(lines, "&&{ ");
     }
     if (code)
-        (void)buf_printf(lines, "\\builtin . %s/code;", sh->dir);
+        (void)buf_printf(lines, "\\builtin . %s/code||", sh->dir);
     add_text(sh, c, lines, in);
     (void)buf_append_str(lines, own ? ";}\n" : "\n");
     add_report(sh, c, lines);
@@ -213,7 +213,6 @@ int foreground_begin(struct shell *sh, struct command *c, struct err *err)
     sh->may_save = sh->facts.has_definitions || native_may_change_state(c->text, c->text_len);
     sh->own_cwd = c->cwd != NULL;
     sh->unwound = false;
-    sh->exit_seen = false;
     sh->rounds = 0;
     sh->outcome = (struct session_outcome){0};
     survivors_mark(sh);
@@ -327,7 +326,8 @@ static void save(struct shell *sh)
     shell_add_report(sh, &lines, "0");
     (void)unlinkat(sh->dirfd, "state", 0); /* an old one must not pass for this one */
     sh->phase = SHELL_SAVING;
-    ev_timer_start(&sh->timer, SAVE_LIMIT_MS);
+    sh->rounds = 0;
+    ev_timer_start(&sh->timer, CHECK_DIR_MS);
     if (shell_send(sh, &lines, NULL) < 0)
         shell_kill_bash(sh); /* its end leads on */
 }
@@ -634,6 +634,15 @@ static void keep_exit_state(struct shell *sh)
     if (read_state(sh, "bye.state", dir))
         session_kind_cwd(sh->session, dir);
     (void)unlinkat(sh->dirfd, "bye.cwd", 0);
+}
+
+void foreground_saves_long(struct shell *sh)
+{
+    shell_wake_bash(sh); /* a child may have stopped its whole group */
+    if (++sh->rounds < SAVE_LIMIT_MS / CHECK_DIR_MS)
+        ev_timer_start(&sh->timer, CHECK_DIR_MS);
+    else
+        shell_kill_bash(sh); /* its end leads on */
 }
 
 void save_report(struct shell *sh)

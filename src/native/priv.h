@@ -102,11 +102,10 @@ struct input {
 
 /* What later commands must know of a state. */
 struct state_facts {
-    bool has_definitions;   /* functions or aliases: no text is known to be harmless */
-    bool has_debug_trap;    /* DEBUG or RETURN, which a sourced file would hide or fire */
-    bool has_exit_trap;     /* the user's */
-    bool has_own_exit_trap; /* ours: it is not part of the state */
-    bool has_errexit;
+    bool has_definitions;      /* functions or aliases: no text is known to be harmless */
+    bool has_debug_trap;       /* DEBUG or RETURN, which a sourced file would hide or fire */
+    bool has_exit_trap;        /* the user's */
+    bool has_own_exit_trap;    /* ours: it is not part of the state */
     bool has_builtin_function; /* shadows what our own lines use */
     unsigned reader_variables; /* to be unset, see native_unset_reader_variables() */
 };
@@ -143,7 +142,6 @@ struct shell {
     struct state_facts facts;
     bool reported;        /* while starting: bash is up, its number may not be known yet */
     bool restored;        /* the next command runs in a restored shell */
-    bool exit_seen;       /* the shell's end came while draining */
     bool unwound;         /* a stopped command: the shell is back, its tree may not be */
     const char *lost_why; /* why we gave the shell up; NULL: we did not */
     bool box_lost;        /* the supervisor died, and all its processes with it */
@@ -314,6 +312,7 @@ void foreground_stop(struct shell *sh, struct command *c, enum session_stop_stag
 int foreground_signal(struct shell *sh, struct command *c, int signal, struct err *err);
 void foreground_timer(struct shell *sh);
 char *foreground_why(struct shell *sh, bool *needs_input);
+void foreground_saves_long(struct shell *sh);
 void save_report(struct shell *sh);
 void save_failed(struct shell *sh);
 

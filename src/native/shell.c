@@ -290,7 +290,7 @@ static void on_bash_ended(struct shell *sh)
         foreground_shell_ended(sh);
         break;
     case SHELL_DRAINING:
-        sh->exit_seen = true;
+        ev_timer_start(&sh->timer, 0); /* with bash its timer was stopped */
         break;
     case SHELL_SAVING:
         save_failed(sh);
@@ -377,7 +377,9 @@ static void on_timer(void *ctx)
         native_check_closed(sh);
     else if (sh->phase == SHELL_STARTING && !sh->pid && sh->box)
         proc_box_close(sh->box); /* a supervisor that does not answer; on_gone() leads on */
-    else if (sh->phase == SHELL_STARTING || sh->phase == SHELL_SAVING)
+    else if (sh->phase == SHELL_SAVING)
+        foreground_saves_long(sh);
+    else if (sh->phase == SHELL_STARTING)
         shell_kill_bash(sh); /* its end leads on */
     else
         foreground_timer(sh);

@@ -44,6 +44,12 @@ static const char *const own_variables[] = {
     "SRANDOM",       "UID",          "_",
 };
 
+/* Variables that bash makes when it starts without them: those that the user has unset go again. */
+static const char *const born_variables[] = {
+    "HISTFILESIZE", "HISTSIZE", "IFS", "OPTERR", "PATH", "PS4", "SHELL", "SHLVL", "TERM",
+};
+enum { N_BORN_VARIABLES = sizeof(born_variables) / sizeof(born_variables[0]) };
+
 /*
  * What bash would run each time it reads a line of ours, or that ends it while it waits for one.
  * The prompts are kept as long as they run nothing.
@@ -298,8 +304,30 @@ static int add_lines(struct buf *out, struct span part, const struct part_rule *
     return rc;
 }
 
-/* All functions but one named `builtin`, which our own lines could not do without. */
-static int add_functions(struct buf *out, struct span part)
+static int add_unset(struct buf *out, struct span part)
+{
+    bool found[N_BORN_VARIABLES] = {false};
+    const char *end = part.p + part.len;
+    for (const char *p = part.p; p < end;) {
+        size_t n, len = line_len(p, end, false);
+        const char *name = len ? variable_name(p, len, &n) : NULL;
+        for (int i = 0; name && i < N_BORN_VARIABLES; i++)
+            if (strlen(born_variables[i]) == n && memcmp(born_variables[i], name, n) == 0)
+                found[i] = true;
+        p += len + 1;
+    }
+    int rc = 0;
+    for (int i = 0; i < N_BORN_VARIABLES && rc == 0; i++)
+        if (!found[i])
+            rc = buf_printf(out, "\\builtin unset -v %s\n", born_variables[i]);
+    return rc;
+}
+
+/*
+ * All functions but one named `builtin`, which our own lines could not do without. Their patterns
+ * may be extended ones although that is off by now: is_extended says that it is on.
+ */
+static int add_functions(struct buf *out, struct span part, bool is_extended)
 {
     static const char name[] = "builtin () \n";
     auto_buf struct buf text = BUF_INIT(STATE_MAX);
@@ -315,10 +343,11 @@ static int add_functions(struct buf *out, struct span part)
     }
     if (rc < 0 || !text.len)
         return rc;
-    rc = buf_append_str(out, "\\builtin eval ");
+    rc = buf_append_str(out, is_extended ? "\\builtin eval "
+                                         : "\\builtin shopt -s extglob\n\\builtin eval ");
     if (rc == 0)
         rc = native_quote(out, text.data, text.len);
-    return rc < 0 ? rc : buf_append_byte(out, '\n');
+    return rc < 0 ? rc : buf_append_str(out, is_extended ? "\n" : "\n\\builtin shopt -u extglob\n");
 }
 
 static int add_limit(struct buf *out, char kind, char option, unsigned unit, rlim_t value)
@@ -424,7 +453,6 @@ static void read_facts(const struct span part[N_PARTS], struct state_facts *ret_
         .has_definitions = part[PART_FUNCTIONS].len || part[PART_ALIASES].len,
         .has_debug_trap = has(traps, "' DEBUG\n") || has(traps, "' RETURN\n"),
         .has_own_exit_trap = has(traps, "/bye||\\:' EXIT\n"),
-        .has_errexit = has(part[PART_OPTIONS], "set -o errexit"),
         .has_builtin_function = has(part[PART_FUNCTIONS], "builtin () \n"),
         .reader_variables = find_reader_variables(part[PART_VARIABLES]),
     };
@@ -461,13 +489,15 @@ int native_state_build(const char *raw, size_t len, const char *marker, const ch
     if (rc == 0)
         rc = add_lines(out, part[PART_VARIABLES], &variables);
     if (rc == 0)
+        rc = add_unset(out, part[PART_VARIABLES]);
+    if (rc == 0)
         rc = add_args(out, part[PART_ARGS]);
     if (rc == 0)
         rc = add_lines(out, part[PART_UMASK], &umasks);
     if (rc == 0)
         rc = add_limits(out, pid, part[PART_END]);
     if (rc == 0)
-        rc = add_functions(out, part[PART_FUNCTIONS]);
+        rc = add_functions(out, part[PART_FUNCTIONS], has(part[PART_SHOPT], "shopt -s extglob\n"));
     if (rc == 0)
         rc = add_lines(out, part[PART_FUNCTION_FLAGS], &flags);
     if (rc == 0)
@@ -489,7 +519,6 @@ void native_state_facts(const char *state, size_t len, struct state_facts *ret_f
         .has_definitions = true, /* not looked for */
         .has_debug_trap = has(all, "' DEBUG\n") || has(all, "' RETURN\n"),
         .has_exit_trap = has(all, "' EXIT\n"),
-        .has_errexit = has(all, "\n\\builtin set -o errexit\n"),
     };
 }
 
