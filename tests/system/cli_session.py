@@ -287,6 +287,17 @@ def a_session_moves_in_a_file():
 
 
 @test
+def a_fork_has_what_is_gone_and_what_is_off():
+    text = "unset PATH PS4; shopt -s extglob\nx() { case $1 in +([0-9])) echo n ;; esac; }\nshopt -u extglob"
+    gives(nacre("exec", "-s", "odd", "--", text))
+    gives(nacre("session", "fork", "odd", "odd2"), b"odd2\n")
+    show = "declare -F x; echo ${PATH-none} ${PS4-none}; shopt -q extglob || echo off"
+    for name in ("odd", "odd2"):
+        gives(nacre("exec", "-s", name, "--", show), b"x\nnone none\noff\n")
+        gives(nacre("session", "close", name))
+
+
+@test
 def doctor_says_what_is_well():
     run = nacre("doctor")
     check(run.returncode, 0, run)
