@@ -11,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     auto_arena struct arena arena;
     arena_init(&arena, (size_t)1024 * 1024);
     struct json_node *root;
-    if (json_parse((const char *)data, size, NULL, &arena, &root, NULL) < 0)
+    if (json_parse((const char *)data, size, NULL, &arena, &root, NULL) < 0 ||
+        json_type(root) != JSON_OBJECT)
         return 0;
     struct request req = {.op = "fuzz"};
     struct err err = {0};
