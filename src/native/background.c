@@ -441,12 +441,37 @@ void background_stop(struct command *c, enum session_stop_stage stage)
     }
 }
 
+static bool is_leader(const struct proc_info *info, void *ctx)
+{
+    const struct background *b = ctx;
+    return info->pid == b->pid;
+}
+
+/*
+ * USR1 and its like are for the program that the text runs. The bash around it would die of them,
+ * so it is left out while it has a child and no trap for the signal.
+ */
+static bool is_for_children(const struct background *b, int signal)
+{
+    static const int for_all[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGABRT, SIGKILL,
+                                  SIGTERM, SIGSTOP, SIGTSTP, SIGCONT};
+    for (size_t i = 0; i < sizeof(for_all) / sizeof(for_all[0]); i++)
+        if (for_all[i] == signal)
+            return false;
+    return !process_has_signal(b->pid, "SigCgt", signal);
+}
+
 int background_signal(struct command *c, int signal, struct err *err)
 {
     struct background *b = background_of(c);
-    if (!b || !signal_all(b, signal))
-        return err_set(err, ERR_EXITED, "command '%s' has no process left", c->id);
-    return 0;
+    struct proc_list list = {0};
+    size_t n = 0;
+    if (b && anything_left(b, &list)) {
+        bool spare = list.n_items > 1 && is_for_children(b, signal);
+        n = proc_tree_kill(&list, signal, spare ? is_leader : NULL, b);
+    }
+    proc_list_done(&list);
+    return n ? 0 : err_set(err, ERR_EXITED, "command '%s' has no process left", c->id);
 }
 
 int background_input_end(struct command *c)

@@ -24,7 +24,7 @@ enum {
     LINES_MAX = 128 * 1024,
     EVAL_MAX = 16 * 1024, /* longer texts are sourced even if a DEBUG trap is set */
     DRAIN_ROUNDS = 10,
-    KILL_ROUNDS = 5,
+    RESCANS_MAX = 10,
     KILL_POLL_MS = 50,
     USAGE_MIN_NS = 5000000, /* shorter commands are below the clock tick of /proc */
 };
@@ -160,15 +160,18 @@ static void add_report(struct shell *sh, const struct command *c, struct buf *li
      * $? is kept in a file's name. If `builtin` does not do its work any more, the file "ok" is
      * missing, and only then is the function of that name removed: in POSIX mode, which a variable
      * brings about (it may be readonly), no function hides `unset`, but that mode changes options.
+     * None of these lines may fail, which `set -e` would take for an end.
      */
     const char *d = sh->dir;
     (void)unlinkat(sh->dirfd, "ok", 0);
-    (void)buf_printf(lines, ">|\"%s/q%u.$?\"\n\\builtin . %s/sound\n", d, ++sh->n_guarded, d);
+    (void)buf_printf(lines, ">|\"%s/q%u.$?\"\n\\builtin . %s/sound||\\:\n", d, ++sh->n_guarded, d);
     (void)buf_printf(lines, "<%s/ok||<<<\"${POSIXLY_CORRECT=}\"\n", d);
     if (disables)
-        (void)buf_printf(lines, "<%s/ok||\\enable unset\n", d);
-    (void)buf_printf(lines, "<%s/ok||\\unset -f builtin%s\n<%s/ok||\\unset POSIXLY_CORRECT\n", d,
-                     disables ? " enable" : "", d);
+        (void)buf_printf(lines, "<%s/ok||\\enable unset||\\:\n", d);
+    (void)buf_printf(lines,
+                     "<%s/ok||\\unset -f builtin%s||\\:\n"
+                     "<%s/ok||\\unset POSIXLY_CORRECT||\\:\n",
+                     d, disables ? " enable" : "", d);
     if (disables)
         (void)buf_append_str(lines, "\\enable builtin . alias cd declare echo eval export printf "
                                     "set shopt trap umask unset\n");
@@ -202,6 +205,7 @@ static int add_command(struct shell *sh, struct command *c, struct buf *lines, s
         (void)buf_printf(lines, "\\builtin . %s/code||", sh->dir);
     add_text(sh, c, lines, in);
     (void)buf_append_str(lines, own ? ";}\n" : "\n");
+    sh->n_to_run = lines->len; /* bash runs the text once it has read this far */
     add_report(sh, c, lines);
     if (own)
         (void)buf_printf(lines, "\\builtin . %s/undo >/dev/null 2>&1\n", sh->dir);
@@ -213,7 +217,7 @@ int foreground_begin(struct shell *sh, struct command *c, struct err *err)
     sh->may_save = sh->facts.has_definitions || native_may_change_state(c->text, c->text_len);
     sh->own_cwd = c->cwd != NULL;
     sh->unwound = false;
-    sh->rounds = 0;
+    sh->rounds = sh->n_rescans = 0;
     sh->outcome = (struct session_outcome){0};
     survivors_mark(sh);
 
@@ -266,7 +270,9 @@ int foreground_start(struct session *s, struct command *c, struct err *err)
 /* bash ended before it had read anything of the command, which runs in the next one instead. */
 static bool start_again(struct shell *sh, struct command *c)
 {
-    if (c->stop_stage || sh->n_unread < sh->n_sent || sh->lost_why)
+    /* A bash that dies in read(2) may have taken a byte; the text runs when its line is whole. */
+    size_t n_read = sh->n_sent - (sh->n_unread < sh->n_sent ? sh->n_unread : sh->n_sent);
+    if (c->stop_stage || n_read >= sh->n_to_run || sh->lost_why)
         return false;
     input_take_back(&sh->input);
     sh->phase = SHELL_DOWN;
@@ -370,10 +376,10 @@ static void tell(struct shell *sh)
 {
     struct session *s = sh->session;
     struct command *c = command_ref(s->current);
-    if (sh->pid && is_corrupted(c)) {
+    if (sh->pid && is_corrupted(c))
         shell_kill_bash(sh);
+    if (sh->doomed) /* it may still look alive, and even have reported */
         shell_forget_bash(sh);
-    }
     sh->phase = sh->pid ? SHELL_IDLE : SHELL_DOWN;
     if (!sh->pid)
         sh->restored = true;
@@ -408,6 +414,24 @@ static void complete(struct shell *sh, bool out_is_held, bool err_is_held)
         tell(sh);
 }
 
+static void end_softly(const struct proc_list *list)
+{
+    (void)proc_tree_kill(list, SIGTERM, NULL, NULL);
+    (void)proc_tree_kill(list, SIGCONT, NULL, NULL); /* a stopped one would not notice */
+}
+
+/* A process that was forked while we looked for those to stop: its pipe says that it is there. */
+static void stop_rest(struct shell *sh)
+{
+    struct proc_list list = {0};
+    (void)survivors_list(sh, &list);
+    if (sh->session->current->stop_stage >= SESSION_STOP_KILL)
+        (void)proc_tree_kill(&list, SIGKILL, NULL, NULL);
+    else
+        end_softly(&list);
+    proc_list_done(&list);
+}
+
 /* Waits a moment for what the last children print, then completes. */
 static void drain(struct shell *sh)
 {
@@ -415,7 +439,13 @@ static void drain(struct shell *sh)
     channels_drain(sh, c);
     bool out = channel_is_held(&sh->out, c);
     bool err = channel_is_held(&sh->err, c);
-    if ((!out && !err) || sh->rounds++ >= DRAIN_ROUNDS) {
+    bool held = out || err;
+    if (held && sh->rounds >= DRAIN_ROUNDS && c->stop_stage && sh->n_rescans < RESCANS_MAX) {
+        stop_rest(sh);
+        sh->n_rescans++;
+        sh->rounds = 0;
+    }
+    if (!held || sh->rounds++ >= DRAIN_ROUNDS) {
         complete(sh, out, err);
         return;
     }
@@ -430,18 +460,19 @@ static void check_stopped(struct shell *sh)
     struct proc_list list = {0};
     (void)survivors_list(sh, &list);
     bool kill = c->stop_stage >= SESSION_STOP_KILL;
-    if (!sh->unwound && kill && sh->pid)
-        (void)kill_bash_with(sh, sh->rounds++ < KILL_ROUNDS ? SIGINT : SIGKILL);
+    if (!sh->unwound && kill)
+        shell_kill_bash(sh);
     if (!sh->unwound && shell_bash_is_zombie(sh))
         shell_wake_supervisor(sh);
-    if (list.n_items)
-        (void)proc_tree_kill(&list, kill ? SIGKILL : SIGTERM, NULL, NULL);
-    if (list.n_items && !kill)
-        (void)proc_tree_kill(&list, SIGCONT, NULL, NULL);
+    if (kill)
+        (void)proc_tree_kill(&list, SIGKILL, NULL, NULL);
+    else if (sh->unwound)
+        end_softly(&list);
     bool gone = list.n_items == 0;
     proc_list_done(&list);
 
-    if (sh->unwound && gone) {
+    /* A bash that we have killed is waited for: it holds the pipes until it is gone. */
+    if (sh->unwound && gone && !(sh->doomed && sh->pid)) {
         sh->rounds = 0;
         drain(sh);
         return;
@@ -565,30 +596,22 @@ void foreground_stop(struct shell *sh, struct command *c, enum session_stop_stag
         check_stopped(sh);
         return;
     }
-    /*
-     * INT unwinds bash to its reader once its child is gone (it ignores TERM). It goes first: a
-     * bash that hears of it after its child's end runs the next command of the list.
-     */
     struct proc_list list = {0};
     (void)survivors_list(sh, &list);
-    (void)kill_bash_with(sh, SIGINT);
-    (void)proc_tree_kill(&list, stage == SESSION_STOP_INT ? SIGINT : SIGTERM, NULL, NULL);
-    if (stage == SESSION_STOP_TERM)
-        (void)proc_tree_kill(&list, SIGCONT, NULL, NULL); /* a stopped one would not notice */
+    if (stage == SESSION_STOP_INT) {
+        /*
+         * It unwinds bash to its reader once the child that it waits for has died of it too. bash
+         * goes first: if it hears of it after its child's end, it runs the next command of the
+         * list.
+         */
+        (void)kill_bash_with(sh, SIGINT);
+        (void)proc_tree_kill(&list, SIGINT, NULL, NULL);
+    } else {
+        /* After a child that died of TERM bash would run the next command: it must not live. */
+        shell_kill_bash(sh);
+        end_softly(&list);
+    }
     proc_list_done(&list);
-}
-
-/* Whether bash ignores the signal: an interactive one ignores TERM unless the user has a trap. */
-static bool bash_ignores(const struct shell *sh, int signal)
-{
-    auto_buf struct buf text = BUF_INIT(16 * 1024);
-    char path[64];
-    (void)snprintf(path, sizeof(path), "/proc/%d/status", (int)sh->pid);
-    if (sh->pid <= 0 || io_read_file(AT_FDCWD, path, 16 * 1024, &text, NULL) < 0)
-        return false;
-    const char *line = strstr(buf_cstr(&text), "\nSigIgn:");
-    return line && signal <= 64 &&
-           (strtoull(line + strlen("\nSigIgn:"), NULL, 16) >> (signal - 1) & 1);
 }
 
 int foreground_signal(struct shell *sh, struct command *c, int signal, struct err *err)
@@ -600,8 +623,11 @@ int foreground_signal(struct shell *sh, struct command *c, int signal, struct er
     proc_list_done(&list);
     if (n && signal != SIGINT)
         return 0;
-    /* Only the shell runs. What would end a program, but not this shell, unwinds it. */
-    if (signal == SIGTERM && bash_ignores(sh, SIGTERM))
+    /*
+     * Only the shell runs. What would end a program, but not this shell, unwinds it: an
+     * interactive bash ignores TERM unless the user has a trap.
+     */
+    if (signal == SIGTERM && process_has_signal(sh->pid, "SigIgn", SIGTERM))
         signal = SIGINT;
     int rc = kill_bash_with(sh, signal);
     return rc < 0 && !n ? err_set(err, -rc, "signal the shell of the command") : 0;
@@ -639,7 +665,8 @@ static void keep_exit_state(struct shell *sh)
 void foreground_saves_long(struct shell *sh)
 {
     shell_wake_bash(sh); /* a child may have stopped its whole group */
-    if (++sh->rounds < SAVE_LIMIT_MS / CHECK_DIR_MS)
+    bool missing = !shell_dir_is_whole(sh) || shell_waits_for_lines(sh); /* the report, that is */
+    if (++sh->rounds < (missing ? 2 : SAVE_LIMIT_MS / CHECK_DIR_MS))
         ev_timer_start(&sh->timer, CHECK_DIR_MS);
     else
         shell_kill_bash(sh); /* its end leads on */

@@ -119,9 +119,11 @@ struct shell {
     int dirfd;
     enum shell_phase phase;
     pid_t pid;          /* of bash; 0 when down */
+    pid_t last_pid;     /* of the bash that was */
     uint32_t tag;       /* of the spawn that is current */
     int cmd;            /* write end of bash's standard input, -1 when down */
     size_t n_sent;      /* bytes of lines for the current command */
+    size_t n_to_run;    /* bytes of them up to the line that runs the text */
     size_t n_unread;    /* of what was sent, when bash ended */
     int shell_children; /* see proc_children_open(); -1 */
     int box_children;
@@ -144,11 +146,13 @@ struct shell {
     bool restored;        /* the next command runs in a restored shell */
     bool unwound;         /* a stopped command: the shell is back, its tree may not be */
     const char *lost_why; /* why we gave the shell up; NULL: we did not */
+    bool doomed;          /* we have killed this bash */
     bool box_lost;        /* the supervisor died, and all its processes with it */
     bool closing;
-    bool closed;  /* and told so */
-    int rounds;   /* of draining, killing, or finding that a report is missing */
-    int n_starts; /* that failed in a row, since their box died */
+    bool closed;   /* and told so */
+    int rounds;    /* of draining, killing, or finding that a report is missing */
+    int n_rescans; /* for processes of a stopped command that were not seen */
+    int n_starts;  /* that failed in a row, since their box died */
     struct proc_exit exit;
     struct session_outcome outcome; /* of the current command, once known */
     struct proc_list before;        /* what lived before the current command */
@@ -323,6 +327,8 @@ int survivors_list(struct shell *sh, struct proc_list *list);
 /* Puts what is left into the result. */
 void survivors_record(struct shell *sh, struct command *c);
 bool survivors_any(struct shell *sh);
+/* Whether a signal is in a set of /proc/PID/status: "SigIgn", "SigCgt". */
+bool process_has_signal(pid_t pid, const char *set, int signal);
 /* Kills what outlived c, with all below it; returns how many. */
 int survivors_kill(struct command *c);
 

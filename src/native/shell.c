@@ -152,6 +152,7 @@ bool shell_bash_is_zombie(const struct shell *sh)
 
 void shell_kill_bash(struct shell *sh)
 {
+    sh->doomed = sh->pid > 0;
     (void)kill_bash_with(sh, SIGKILL); /* if it has ended, so much the better */
 }
 
@@ -240,6 +241,8 @@ void shell_forget_bash(struct shell *sh)
 {
     own_close_fd(&sh->cmd);
     own_close_fd(&sh->shell_children);
+    if (sh->pid)
+        sh->last_pid = sh->pid;
     sh->pid = 0;
     sh->tag++;
     sh->nonce[0] = '\0';
@@ -531,6 +534,7 @@ static int spawn_bash(struct shell *sh, const struct strv *env, const char *cwd,
     }
     (void)io_set_nonblock(fds[1], true);
     sh->cmd = fds[1];
+    sh->doomed = false;
     return 0;
 }
 

@@ -6,11 +6,14 @@
  * lived before the command began and what descends from that. An orphan is told
  * by the session or group of the process it came from, and else by its age.
  */
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/mem.h"
 #include "native/priv.h"
 
@@ -67,15 +70,21 @@ static const struct proc_info *find(const struct proc_list *list, pid_t pid)
     return NULL;
 }
 
+/* The number of the command's bash, also once it has ended: its session and group go on. */
+static pid_t bash_of(const struct shell *sh)
+{
+    return sh->pid ? sh->pid : sh->last_pid;
+}
+
 /* An orphan of something that lived before: it kept that one's session or group. */
 static bool is_of_before(const struct shell *sh, const struct proc_info *p)
 {
+    pid_t bash = bash_of(sh);
     for (size_t i = 0; i < sh->before.n_items; i++) {
         const struct proc_info *old = &sh->before.items[i];
-        if (old->pid == sh->pid)
+        if (old->pid == bash)
             continue;
-        if ((old->sid != sh->pid && old->sid == p->sid) ||
-            (old->pgid != sh->pid && old->pgid == p->pgid))
+        if ((old->sid != bash && old->sid == p->sid) || (old->pgid != bash && old->pgid == p->pgid))
             return true;
     }
     return false;
@@ -83,6 +92,7 @@ static bool is_of_before(const struct shell *sh, const struct proc_info *p)
 
 int survivors_list(struct shell *sh, struct proc_list *list)
 {
+    pid_t bash = bash_of(sh);
     int rc = list_all(sh, list);
     pid_t box = sh->box ? proc_box_pid(sh->box) : 0;
     /* Parents come first: what is dropped takes its children along. */
@@ -91,15 +101,15 @@ int survivors_list(struct shell *sh, struct proc_list *list)
     for (size_t i = 0; i < list->n_items; i++) {
         struct proc_info *p = &list->items[i];
         const struct proc_info *old = find(&sh->before, p->pid);
-        bool drop = p->pid == sh->pid || p->state == 'Z' || p->state == 'X' ||
+        bool drop = p->pid == bash || p->state == 'Z' || p->state == 'X' ||
                     (old && old->starttime == p->starttime) ||
-                    (p->ppid != sh->pid && find(&dropped, p->ppid)) ||
+                    (p->ppid != bash && find(&dropped, p->ppid)) ||
                     (p->ppid == box && is_of_before(sh, p));
         if (!drop) {
             list->items[kept++] = *p;
             continue;
         }
-        if (p->pid == sh->pid)
+        if (p->pid == bash)
             continue;
         if (dropped.n_items == dropped.cap) {
             dropped.cap = dropped.cap ? 2 * dropped.cap : 16;
@@ -147,4 +157,16 @@ int survivors_kill(struct command *c)
         proc_list_done(&below);
     }
     return n;
+}
+
+bool process_has_signal(pid_t pid, const char *set, int signal)
+{
+    auto_buf struct buf text = BUF_INIT(16 * 1024);
+    char path[64], field[16];
+    (void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    (void)snprintf(field, sizeof(field), "\n%s:", set);
+    if (pid <= 0 || io_read_file(AT_FDCWD, path, text.max, &text, NULL) < 0)
+        return false;
+    const char *line = strstr(buf_cstr(&text), field);
+    return line && signal <= 64 && (strtoull(line + strlen(field), NULL, 16) >> (signal - 1) & 1);
 }
