@@ -111,7 +111,7 @@ bool native_may_list_traps(const char *text, size_t len)
         p += 4;
         while (p < end && (*p == ' ' || *p == '\t'))
             p++;
-        if (p == end || strchr("\n;&|)}>", *p) || (end - p > 1 && memcmp(p, "-p", 2) == 0))
+        if (p == end || strchr("\n;&|)}>'\"`", *p) || (end - p > 1 && memcmp(p, "-p", 2) == 0))
             return true;
     }
     return false;

@@ -59,7 +59,7 @@ TEST_TIMEOUT(a2_endless_background_printer, 60)
     struct err err = {0};
     CHECK_INT(rt_stop(fx.rt, c->id, &err), 0);
     fx_wait_quiet(&fx, c);
-    CHECK(!fx_lives(c->survivors[0]));
+    FX_UNTIL(&fx, !fx_lives(c->survivors[0]));
     fx_close(&fx);
 }
 
