@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -27,11 +28,6 @@ static const char command_prefix[] = "c_";
     "PRAGMA journal_size_limit = 16777216;"                                                        \
     "PRAGMA temp_store = MEMORY;"                                                                  \
     "PRAGMA cell_size_check = ON;"
-
-bool store_is_corrupt(int code)
-{
-    return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
-}
 
 /* SQLite would create it readable for others; its other files take the mode of this one. */
 static int create_file(const struct store *store, struct err *err)
@@ -64,25 +60,33 @@ static int harden(sqlite3 *db)
     return code;
 }
 
-/* All that reads the file; SQLite's code. */
-static int try_connect(struct store *store, int *ret_version)
+/* A connection to whatever is there, of which nothing was read yet. */
+static int open_file(const struct store *store, sqlite3 **ret)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    int code = sqlite3_open_v2(store->path, &store->db, flags, NULL);
+    int code = sqlite3_open_v2(store->path, ret, flags, NULL);
     if (code == SQLITE_OK)
-        code = harden(store->db);
-    if (code == SQLITE_OK)
-        code = sqlite3_busy_timeout(store->db, BUSY_MS);
-    if (code == SQLITE_OK)
-        code = store_file_version(store->db, ret_version);
-    if (code != SQLITE_OK || *ret_version > store_version())
-        return code;
+        code = harden(*ret);
+    return code == SQLITE_OK ? sqlite3_busy_timeout(*ret, BUSY_MS) : code;
+}
 
-    code = sqlite3_exec(store->db, PRAGMAS, NULL, NULL, NULL);
+int store_connect(const struct store *store, struct store_db *ret)
+{
+    int code = open_file(store, &ret->db);
     if (code == SQLITE_OK)
-        code = store_migrate(store->db);
+        code = sqlite3_exec(ret->db, PRAGMAS, NULL, NULL, NULL);
+    if (code == SQLITE_OK)
+        code = store_migrate(ret->db);
     /* A schema of somebody else's fails here. */
-    return code == SQLITE_OK ? store_prepare(store) : code;
+    return code == SQLITE_OK ? store_prepare(ret) : code;
+}
+
+void store_disconnect(struct store_db *d)
+{
+    for (int i = 0; i < STORE_N_STATEMENTS; i++)
+        (void)sqlite3_finalize(d->statements[i]);
+    (void)sqlite3_close(d->db); /* nothing is left that could be busy */
+    *d = (struct store_db){.db = NULL};
 }
 
 /* Moves <path><suffix> to <aside><suffix>; one that is not there is fine. */
@@ -93,15 +97,11 @@ static int move_aside(const struct store *store, const char *aside, const char *
     return rename(from, to) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-int store_replace(struct store *store, const char *reason, struct err *err)
+static int set_aside(struct store *store, const char *reason, struct err *err)
 {
     char when[CLOCK_ISO8601_SIZE];
     auto_free char *aside =
         xasprintf("%s.corrupt-%s", store->path, clock_iso8601(clock_wall_ms(), when));
-    auto_free char *why = xstrdup(reason); /* it may be the connection's own text */
-
-    store_worker_stop(store);
-    store_disconnect(store);
     int rc = move_aside(store, aside, "");
     if (rc == 0)
         rc = move_aside(store, aside, "-wal");
@@ -111,36 +111,85 @@ int store_replace(struct store *store, const char *reason, struct err *err)
     (void)unlink(shm); /* an index of the log, made anew */
 
     free(store->notice);
-    store->notice =
-        xasprintf("'%s' was corrupt (%s): moved to '%s' and begun anew", store->path, why, aside);
-    return store_connect(store, err);
-}
-
-int store_connect(struct store *store, struct err *err)
-{
-    int rc = create_file(store, err);
-    if (rc < 0)
-        return rc;
-    int version = 0;
-    int code = try_connect(store, &version);
-    if (code == SQLITE_OK && version > store_version())
-        return err_set(err, ERR_UNSUPPORTED,
-                       "'%s' has format %d of a newer nacre: this one knows up to %d", store->path,
-                       version, store_version());
-    /* SQLITE_ERROR: a sound file, but with tables that are not ours. */
-    if (code != SQLITE_OK && !store->notice && (store_is_corrupt(code) || code == SQLITE_ERROR))
-        return store_replace(store, sqlite3_errmsg(store->db), err);
-    if (code != SQLITE_OK)
-        return err_set(err, ERR_STORAGE, "open '%s': %s", store->path, sqlite3_errmsg(store->db));
-    (void)sqlite3_wal_hook(store->db, store_worker_on_commit, store);
+    store->notice = xasprintf("'%s' was corrupt (%s): moved to '%s' and begun anew", store->path,
+                              reason, aside);
     return 0;
 }
 
-void store_disconnect(struct store *store)
+static int check_version(const struct store *store, struct err *err)
 {
-    store_finalize(store);
-    (void)sqlite3_close(store->db); /* nothing is left that could be busy */
-    store->db = NULL;
+    sqlite3 *db = NULL;
+    int version = 0;
+    if (open_file(store, &db) == SQLITE_OK)
+        (void)store_file_version(db, &version); /* what cannot be read is found out later */
+    (void)sqlite3_close(db);
+    if (version <= store_version())
+        return 0;
+    return err_set(err, ERR_UNSUPPORTED,
+                   "'%s' has format %d of a newer nacre: this one knows up to %d", store->path,
+                   version, store_version());
+}
+
+static int try_open(struct store *store, int *ret_code, struct err *err)
+{
+    int rc = create_file(store, err);
+    if (rc == 0)
+        rc = check_version(store, err);
+    if (rc < 0)
+        return rc;
+    *ret_code = store_connect(store, &store->read);
+    return 0;
+}
+
+int store_open_database(struct store *store, struct err *err)
+{
+    int code = SQLITE_OK;
+    int rc = try_open(store, &code, err);
+    /* SQLITE_ERROR: a sound file, but with tables that are not ours. */
+    if (rc == 0 && (store_is_corrupt(code) || code == SQLITE_ERROR)) {
+        auto_free char *reason = xstrdup(sqlite3_errmsg(store->read.db));
+        store_disconnect(&store->read);
+        rc = set_aside(store, reason, err);
+        if (rc == 0)
+            rc = try_open(store, &code, err);
+    }
+    if (rc == 0 && code != SQLITE_OK)
+        rc = err_set(err, ERR_STORAGE, "open '%s': %s", store->path, sqlite3_errstr(code));
+    if (rc < 0)
+        store_disconnect(&store->read);
+    return rc;
+}
+
+int store_check(struct store *store, struct err *err)
+{
+    pthread_mutex_lock(&store->lock);
+    int code = store->code;
+    pthread_mutex_unlock(&store->lock);
+    if (!store_is_corrupt(code))
+        return store->read.db ? 0 : store_open_database(store, err);
+
+    store_writer_stop(store);
+    store_disconnect(&store->read);
+    store->code = SQLITE_OK;
+    int rc = set_aside(store, sqlite3_errstr(code), err);
+    return rc < 0 ? rc : store_open_database(store, err);
+}
+
+/* What a killed process had acknowledged, but not moved. */
+static int recover(struct store *store, struct err *err)
+{
+    struct list entries = LIST_INIT(entries);
+    int rc = store_journal_read(store, &entries);
+    if (rc < 0)
+        return err_set(err, ERR_STORAGE, "read the journal of '%s': %s", store->path,
+                       err_describe(rc));
+    int code = list_empty(&entries) ? SQLITE_OK : store_write(&store->read, &entries);
+    store_entries_free(&entries);
+    if (code != SQLITE_OK)
+        return err_set(err, ERR_STORAGE, "write to '%s': %s", store->path, sqlite3_errstr(code));
+    store_journal_clear(store, 0);
+    store_journal_clear(store, 1);
+    return 0;
 }
 
 /* A process that was killed leaves output of commands whose results it did not store. */
@@ -155,8 +204,10 @@ static int look_for_leftovers(struct store *store)
     /* Beside a file that was moved aside all would be unknown. */
     for (struct dirent *e = readdir(dir); e && !store->notice; e = readdir(dir))
         if (strncmp(e->d_name, command_prefix, sizeof(command_prefix) - 1) == 0)
-            store_worker_remove(store, e->d_name, true);
+            store_queue_removal(store, e->d_name, true);
     (void)closedir(dir);
+    if (!list_empty(&store->leftovers))
+        (void)store_writer_start(store); /* if not, then at the next start */
     return 0;
 }
 
@@ -170,36 +221,59 @@ static int open_output(struct store *store, const char *path, struct err *err)
     return rc < 0 ? err_set(err, ERR_STORAGE, "open '%s': %s", path, strerror(-rc)) : 0;
 }
 
+static struct store *new_store(const struct store_options *options)
+{
+    struct store *store = xnew(struct store);
+    store->path = xasprintf("%s/nacre.db", options->dir);
+    store->commands_max = options->commands_max ? options->commands_max : STORE_COMMANDS_MAX;
+    store->session_commands_max =
+        options->session_commands_max ? options->session_commands_max : STORE_SESSION_COMMANDS_MAX;
+    store->output_fd = store->journal[0] = store->journal[1] = -1;
+    pthread_mutex_init(&store->lock, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&store->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_cond_init(&store->done, NULL);
+    list_init(&store->queue);
+    list_init(&store->writing);
+    list_init(&store->leftovers);
+    map_init(&store->commands, STORE_PENDING_MAX);
+    return store;
+}
+
 int store_open(const struct store_options *options, struct store **ret_store, struct err *err)
 {
     int rc = io_mkdir_p(options->dir, 0700, err);
     if (rc < 0)
         return rc;
-    AUTO(store_free) struct store *store = xnew(struct store);
-    store->dir = xstrdup(options->dir);
-    store->path = xasprintf("%s/nacre.db", options->dir);
-    store->commands_max = options->commands_max ? options->commands_max : STORE_COMMANDS_MAX;
-    store->session_commands_max =
-        options->session_commands_max ? options->session_commands_max : STORE_SESSION_COMMANDS_MAX;
-    store->output_fd = -1;
-    store_worker_init(store);
-    rc = store_connect(store, err);
+    AUTO(store_free) struct store *store = new_store(options);
+    rc = store_journal_open(store, options->dir, err);
+    if (rc == 0)
+        rc = store_open_database(store, err);
+    if (rc == 0)
+        rc = recover(store, err);
     if (rc == 0 && options->output_dir)
         rc = open_output(store, options->output_dir, err);
-    if (rc < 0)
-        return rc;
-    *ret_store = take_ptr(store);
-    return 0;
+    if (rc == 0)
+        *ret_store = take_ptr(store);
+    return rc;
 }
 
 void store_free(struct store *store)
 {
     if (!store)
         return;
-    store_worker_stop(store);
-    store_disconnect(store);
+    store_writer_stop(store);
+    store_disconnect(&store->read);
+    store_entries_free(&store->queue); /* the journals have them */
+    store_entries_free(&store->writing);
+    LIST_FOREACH(link, &store->leftovers)
+    free(list_entry(link, struct store_leftover, link));
+    map_done(&store->commands);
+    store_journal_close(store);
     own_close_fd(&store->output_fd);
-    free(store->dir);
     free(store->path);
     free(store->notice);
     free(store);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/own.h"
 #include "store/priv.h"
 
 struct old {
@@ -9,24 +10,30 @@ struct old {
     char *id;
 };
 
-enum { BATCH = 2 * STORE_PRUNE_EVERY };
+enum { BATCH = 256 }; /* commands removed in one transaction */
+
+static char *copy_text(sqlite3_stmt *stmt, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(stmt, column);
+    return xstrdup(text ? text : "");
+}
 
 /* The next old commands that the bound statement gives, at most BATCH: their number. */
 static size_t collect(sqlite3_stmt *select, struct old ret[BATCH])
 {
     size_t n = 0;
     while (n < BATCH && sqlite3_step(select) == SQLITE_ROW) {
-        const char *id = (const char *)sqlite3_column_text(select, 1);
-        ret[n++] = (struct old){sqlite3_column_int64(select, 0), xstrdup(id ? id : "")};
+        ret[n].seq = sqlite3_column_int64(select, 0);
+        ret[n++].id = copy_text(select, 1);
     }
     (void)sqlite3_reset(select); /* a failure shows as fewer rows, and again the next time */
     return n;
 }
 
-static bool delete_all(struct store *store, const struct old *old, size_t n)
+static bool delete_all(struct store_db *d, const struct old *old, size_t n)
 {
-    sqlite3_stmt *del = store->statements[STORE_DEL_COMMAND];
-    if (sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+    sqlite3_stmt *del = d->statements[STORE_DEL_COMMAND];
+    if (sqlite3_exec(d->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
         return false;
     bool ok = true;
     for (size_t i = 0; i < n && ok; i++) {
@@ -34,47 +41,68 @@ static bool delete_all(struct store *store, const struct old *old, size_t n)
             sqlite3_bind_int64(del, 1, old[i].seq) == SQLITE_OK && sqlite3_step(del) == SQLITE_DONE;
         (void)sqlite3_reset(del);
     }
-    if (ok && sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK)
+    if (ok && sqlite3_exec(d->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK)
         return true;
-    (void)sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    (void)sqlite3_exec(d->db, "ROLLBACK", NULL, NULL, NULL);
     return false;
 }
 
-static void remove_old(struct store *store, sqlite3_stmt *select)
+/* Removes a batch of those that the bound statement gives; false if none could be. */
+static bool remove_batch(struct store *store, struct store_db *d, sqlite3_stmt *select)
 {
     struct old old[BATCH];
     size_t n = collect(select, old);
-    bool gone = n > 0 && delete_all(store, old, n);
+    bool gone = n > 0 && delete_all(d, old, n);
     for (size_t i = 0; i < n; i++) {
         if (gone)
-            store_worker_remove(store, old[i].id, false);
+            store_queue_removal(store, old[i].id, false);
         free(old[i].id);
     }
+    return gone;
 }
 
-static void prune_session(struct store *store, const char *session_id)
+/* A session with more than it may have, or NULL. */
+static char *find_full_session(struct store *store, struct store_db *d)
 {
-    sqlite3_stmt *select = store->statements[STORE_OLD_OF_SESSION];
-    (void)sqlite3_bind_text(select, 1, session_id, -1, SQLITE_STATIC);
+    sqlite3_stmt *select = d->statements[STORE_FULL_SESSION];
+    char *session = NULL;
+    if (sqlite3_bind_int64(select, 1, (sqlite3_int64)store->session_commands_max) == SQLITE_OK &&
+        sqlite3_step(select) == SQLITE_ROW)
+        session = copy_text(select, 0);
+    store_reset(select);
+    return session;
+}
+
+/* Removes a batch of one session's; false if there is none with too many. */
+static bool prune_session(struct store *store, struct store_db *d)
+{
+    auto_free char *session = find_full_session(store, d);
+    sqlite3_stmt *select = d->statements[STORE_OLD_OF_SESSION];
+    if (!session)
+        return false;
+    (void)sqlite3_bind_text(select, 1, session, -1, SQLITE_STATIC);
     (void)sqlite3_bind_int64(select, 2, (sqlite3_int64)store->session_commands_max);
-    remove_old(store, select);
+    bool gone = remove_batch(store, d, select);
     (void)sqlite3_clear_bindings(select);
+    return gone;
 }
 
-static void prune_all(struct store *store)
+static bool prune_oldest(struct store *store, struct store_db *d)
 {
-    sqlite3_stmt *count = store->statements[STORE_COUNT_COMMANDS];
+    sqlite3_stmt *count = d->statements[STORE_COUNT_COMMANDS];
     sqlite3_int64 n = sqlite3_step(count) == SQLITE_ROW ? sqlite3_column_int64(count, 0) : 0;
     (void)sqlite3_reset(count);
     if (n <= (sqlite3_int64)store->commands_max)
-        return;
-    sqlite3_stmt *select = store->statements[STORE_OLD_COMMANDS];
+        return false;
+    sqlite3_stmt *select = d->statements[STORE_OLD_COMMANDS];
     (void)sqlite3_bind_int64(select, 1, n - (sqlite3_int64)store->commands_max);
-    remove_old(store, select);
+    return remove_batch(store, d, select);
 }
 
-void store_prune(struct store *store, const char *session_id)
+void store_prune(struct store *store, struct store_db *d)
 {
-    prune_session(store, session_id);
-    prune_all(store);
+    while (prune_session(store, d))
+        ;
+    while (prune_oldest(store, d))
+        ;
 }

@@ -35,12 +35,20 @@ static const char *const texts[STORE_N_STATEMENTS] = {
                           " ON CONFLICT (id) DO UPDATE SET json = excluded.json",
     [STORE_GET_COMMAND] = "SELECT json FROM command WHERE id = ?1",
     [STORE_COUNT_COMMANDS] = "SELECT count(*) FROM command INDEXED BY command_session",
+    [STORE_FULL_SESSION] = "SELECT session FROM command GROUP BY session"
+                           " HAVING count(*) > ?1 LIMIT 1",
     [STORE_OLD_COMMANDS] = "SELECT seq, id FROM command ORDER BY seq LIMIT ?1",
     [STORE_OLD_OF_SESSION] = "SELECT seq, id FROM command WHERE session = ?1 AND seq <="
                              " (SELECT seq FROM command WHERE session = ?1"
                              "  ORDER BY seq DESC LIMIT 1 OFFSET ?2)",
     [STORE_DEL_COMMAND] = "DELETE FROM command WHERE seq = ?1",
+    [STORE_HAS_COMMAND] = "SELECT 1 FROM command WHERE id = ?1",
 };
+
+bool store_is_corrupt(int code)
+{
+    return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
+}
 
 int store_version(void)
 {
@@ -84,19 +92,60 @@ int store_migrate(sqlite3 *db)
     return code;
 }
 
-int store_prepare(struct store *store)
+int store_prepare(struct store_db *d)
 {
     int code = SQLITE_OK;
     for (int i = 0; i < STORE_N_STATEMENTS && code == SQLITE_OK; i++)
-        code = sqlite3_prepare_v3(store->db, texts[i], -1, SQLITE_PREPARE_PERSISTENT,
-                                  &store->statements[i], NULL);
+        code = sqlite3_prepare_v3(d->db, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &d->statements[i],
+                                  NULL);
     return code;
 }
 
-void store_finalize(struct store *store)
+void store_reset(sqlite3_stmt *stmt)
 {
-    for (int i = 0; i < STORE_N_STATEMENTS; i++) {
-        (void)sqlite3_finalize(store->statements[i]);
-        store->statements[i] = NULL;
-    }
+    (void)sqlite3_reset(stmt); /* repeats what step has said */
+    (void)sqlite3_clear_bindings(stmt);
+}
+
+/* Which statement writes an entry, and of what parts. */
+static const struct writing {
+    enum store_statement statement;
+    int parts[3], n;
+} writings[] = {
+    [STORE_SESSION] = {STORE_PUT_SESSION, {STORE_ID, STORE_JSON, STORE_STATE},      3},
+    [STORE_SESSION_GONE] = {STORE_DEL_SESSION, {STORE_ID},                               1},
+    [STORE_COMMAND] = {STORE_PUT_COMMAND, {STORE_ID, STORE_OF_SESSION, STORE_JSON}, 3},
+};
+
+static int bind(sqlite3_stmt *stmt, int at, const struct store_entry *e, int part)
+{
+    const char *p = e->part[part];
+    if (part == STORE_STATE || !p) /* no bytes are SQL's NULL */
+        return sqlite3_bind_blob64(stmt, at, p, e->len[part], SQLITE_STATIC);
+    return sqlite3_bind_text64(stmt, at, p, e->len[part], SQLITE_STATIC, SQLITE_UTF8);
+}
+
+static int write_entry(struct store_db *d, const struct store_entry *e)
+{
+    const struct writing *w = &writings[e->kind];
+    sqlite3_stmt *stmt = d->statements[w->statement];
+    int code = SQLITE_OK;
+    for (int i = 0; i < w->n && code == SQLITE_OK; i++)
+        code = bind(stmt, i + 1, e, w->parts[i]);
+    if (code == SQLITE_OK)
+        code = sqlite3_step(stmt);
+    store_reset(stmt);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+int store_write(struct store_db *d, const struct list *entries)
+{
+    int code = sqlite3_exec(d->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    for (struct list *link = entries->next; link != entries && code == SQLITE_OK; link = link->next)
+        code = write_entry(d, list_entry(link, struct store_entry, link));
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(d->db, "COMMIT", NULL, NULL, NULL);
+    if (code != SQLITE_OK)
+        (void)sqlite3_exec(d->db, "ROLLBACK", NULL, NULL, NULL);
+    return code;
 }

@@ -1,56 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/store.h"
 
-#include <assert.h>
-#include <limits.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "store/priv.h"
-
-/* A value to bind; NULL bytes are SQL's NULL. */
-struct param {
-    const char *bytes;
-    size_t len;
-    bool is_blob;
-};
-
-static int bind(sqlite3_stmt *stmt, const struct param *params, int n)
-{
-    int code = SQLITE_OK;
-    for (int i = 0; i < n && code == SQLITE_OK; i++) {
-        const struct param *p = &params[i];
-        code = p->is_blob || !p->bytes
-                   ? sqlite3_bind_blob64(stmt, i + 1, p->bytes, p->len, SQLITE_STATIC)
-                   : sqlite3_bind_text64(stmt, i + 1, p->bytes, p->len, SQLITE_STATIC, SQLITE_UTF8);
-    }
-    return code;
-}
-
-/* Leaves the statement as it was before: no lock held, nothing borrowed. */
-static void reset(sqlite3_stmt *stmt)
-{
-    (void)sqlite3_reset(stmt); /* repeats what step has said */
-    (void)sqlite3_clear_bindings(stmt);
-}
-
-static int run_once(struct store *store, enum store_statement which, const struct param *params,
-                    int n)
-{
-    sqlite3_stmt *stmt = store->statements[which];
-    int code = bind(stmt, params, n);
-    if (code == SQLITE_OK)
-        code = sqlite3_step(stmt);
-    reset(stmt);
-    return code;
-}
-
-/* A replaced file whose successor could not be opened is tried again. */
-static int ensure_open(struct store *store, struct err *err)
-{
-    return store->db ? 0 : store_connect(store, err);
-}
 
 static int fail(const struct store *store, int code, const char *what, const char *id,
                 struct err *err)
@@ -59,22 +16,44 @@ static int fail(const struct store *store, int code, const char *what, const cha
                    sqlite3_errstr(code));
 }
 
-/* Runs a statement that gives no rows; once more if the file had to be replaced. */
-static int run(struct store *store, enum store_statement which, const struct param *params, int n,
-               struct err *err)
+/* Under the lock. The entry is the queue's if it was taken. */
+static int enqueue(struct store *store, struct store_entry *e, struct err *err)
 {
-    assert(n > 0);
-    int rc = ensure_open(store, err);
+    const char *id = e->part[STORE_ID];
+    if (e->size > STORE_PENDING_MAX - store->pending)
+        return fail(store, store->code ? store->code : SQLITE_FULL, "write", id, err);
+    int rc = store_journal_append(store, e);
+    if (rc < 0)
+        return err_set(err, ERR_STORAGE, "write '%s' in the journal of '%s': %s", id, store->path,
+                       strerror(-rc));
+    if (e->kind == STORE_COMMAND)
+        (void)map_set(&store->commands, id, e); /* if it cannot be, it is found a little later */
+    if (list_empty(&store->queue))
+        pthread_cond_signal(&store->wake);
+    list_add_tail(&store->queue, &e->link);
+    store->pending += e->size;
+    return 0;
+}
+
+static int put(struct store *store, enum store_kind kind, const char *const part[STORE_N_PARTS],
+               const size_t len[STORE_N_PARTS], struct err *err)
+{
+    int rc = store_check(store, err);
     if (rc < 0)
         return rc;
-    int code = run_once(store, which, params, n);
-    if (store_is_corrupt(code)) {
-        rc = store_replace(store, sqlite3_errstr(code), err);
-        if (rc < 0)
-            return rc;
-        code = run_once(store, which, params, n);
+    struct store_entry *e = store_entry_new(kind, part, len);
+    if (!e)
+        return err_set(err, ENOMEM, "write '%s' in '%s'", part[STORE_ID], store->path);
+    if (!store_writer_start(store))
+        rc = err_set(err, ERR_STORAGE, "start the thread that writes '%s'", store->path);
+    if (rc == 0) {
+        pthread_mutex_lock(&store->lock);
+        rc = enqueue(store, e, err);
+        pthread_mutex_unlock(&store->lock);
     }
-    return code == SQLITE_DONE ? 0 : fail(store, code, "write", params[0].bytes, err);
+    if (rc < 0)
+        free(e);
+    return rc;
 }
 
 /* The shape is that of the runtime's hook. */
@@ -82,64 +61,98 @@ static int run(struct store *store, enum store_statement which, const struct par
 int store_put_session(const char *id, const char *json, size_t json_len, const char *state,
                       size_t state_len, struct err *err, void *ctx)
 {
-    const struct param params[] = {
-        {id,    strlen(id), false},
-        {json,  json_len,   false},
-        {state, state_len,  true },
-    };
-    return run(ctx, STORE_PUT_SESSION, params, 3, err);
+    const char *const part[STORE_N_PARTS] = {
+        [STORE_ID] = id, [STORE_JSON] = json, [STORE_STATE] = state};
+    const size_t len[STORE_N_PARTS] = {
+        [STORE_ID] = strlen(id), [STORE_JSON] = json_len, [STORE_STATE] = state_len};
+    return put(ctx, STORE_SESSION, part, len, err);
 }
 
 int store_del_session(const char *id, struct err *err, void *ctx)
 {
-    const struct param params[] = {
-        {id, strlen(id), false}
-    };
-    return run(ctx, STORE_DEL_SESSION, params, 1, err);
+    const char *const part[STORE_N_PARTS] = {[STORE_ID] = id};
+    const size_t len[STORE_N_PARTS] = {[STORE_ID] = strlen(id)};
+    return put(ctx, STORE_SESSION_GONE, part, len, err);
 }
 
 int store_put_command(const char *id, const char *session_id, const char *json, size_t len,
                       struct err *err, void *ctx)
 {
-    struct store *store = ctx;
-    const struct param params[] = {
-        {id,         strlen(id),         false},
-        {session_id, strlen(session_id), false},
-        {json,       len,                false},
-    };
-    int rc = run(store, STORE_PUT_COMMAND, params, 3, err);
-    if (rc == 0 && ++store->puts >= STORE_PRUNE_EVERY) {
-        store->puts = 0;
-        store_prune(store, session_id);
+    const char *const part[STORE_N_PARTS] = {
+        [STORE_ID] = id, [STORE_OF_SESSION] = session_id, [STORE_JSON] = json};
+    const size_t part_len[STORE_N_PARTS] = {
+        [STORE_ID] = strlen(id), [STORE_OF_SESSION] = strlen(session_id), [STORE_JSON] = len};
+    return put(ctx, STORE_COMMAND, part, part_len, err);
+}
+
+/* 1 if it waits to be written: json has it then, or the code says why not. */
+static int get_queued(struct store *store, const char *id, struct buf *json, int *ret_rc)
+{
+    pthread_mutex_lock(&store->lock);
+    const struct store_entry *e = map_get(&store->commands, id);
+    if (e)
+        *ret_rc = buf_append(json, e->part[STORE_JSON], e->len[STORE_JSON]);
+    pthread_mutex_unlock(&store->lock);
+    return e != NULL;
+}
+
+static int get_written(struct store *store, const char *id, struct buf *json, int *ret_rc)
+{
+    sqlite3_stmt *stmt = store->read.statements[STORE_GET_COMMAND];
+    int code = sqlite3_bind_text(stmt, 1, id, -1, SQLITE_STATIC);
+    if (code == SQLITE_OK)
+        code = sqlite3_step(stmt);
+    if (code == SQLITE_ROW) {
+        const void *bytes = sqlite3_column_text(stmt, 0);
+        *ret_rc = buf_append(json, bytes, (size_t)sqlite3_column_bytes(stmt, 0));
     }
-    return rc;
+    store_reset(stmt);
+    return code;
+}
+
+/* What one connection has found the other need not find again. */
+static void note_failure(struct store *store, int code)
+{
+    pthread_mutex_lock(&store->lock);
+    if (store_is_corrupt(code))
+        store->code = code;
+    pthread_mutex_unlock(&store->lock);
 }
 
 int store_get_command(const char *id, struct buf *json, struct err *err, void *ctx)
 {
     struct store *store = ctx;
-    int rc = ensure_open(store, err);
+    int rc = store_check(store, err);
     if (rc < 0)
         return rc;
-    const struct param param = {id, strlen(id), false};
-    sqlite3_stmt *stmt = store->statements[STORE_GET_COMMAND];
-    int code = bind(stmt, &param, 1);
-    if (code == SQLITE_OK)
-        code = sqlite3_step(stmt);
-    if (code == SQLITE_ROW) {
-        const void *bytes = sqlite3_column_text(stmt, 0);
-        rc = buf_append(json, bytes, (size_t)sqlite3_column_bytes(stmt, 0));
-        if (rc < 0)
-            err_set(err, -rc, "result of command '%s'", id);
-    } else if (code == SQLITE_DONE) {
-        rc = err_set(err, ERR_NOT_FOUND, "no command '%s'", id);
-    } else {
-        rc = fail(store, code, "read", id, err);
+    int code = SQLITE_ROW;
+    if (!get_queued(store, id, json, &rc))
+        code = get_written(store, id, json, &rc);
+    note_failure(store, code);
+    if (code == SQLITE_DONE)
+        return err_set(err, ERR_NOT_FOUND, "no command '%s'", id);
+    if (code != SQLITE_ROW)
+        return fail(store, code, "read", id, err);
+    return rc < 0 ? err_set(err, -rc, "result of command '%s'", id) : 0;
+}
+
+int store_sync(struct store *store, struct err *err)
+{
+    int rc = store_check(store, err);
+    if (rc < 0)
+        return rc;
+    pthread_mutex_lock(&store->lock);
+    bool had_entries = store_has_entries(store);
+    if (store->running && had_entries)
+        store->code = SQLITE_OK; /* a new attempt */
+    while (store->running && store_has_entries(store) && store->code == SQLITE_OK) {
+        store->hurry = true;
+        pthread_cond_signal(&store->wake);
+        pthread_cond_wait(&store->done, &store->lock);
     }
-    reset(stmt);
-    if (store_is_corrupt(code))
-        (void)store_replace(store, sqlite3_errstr(code), NULL); /* rc says it already */
-    return rc;
+    int code = store_has_entries(store) ? store->code : SQLITE_OK;
+    pthread_mutex_unlock(&store->lock);
+    return code == SQLITE_OK ? 0 : fail(store, code, "write", "all", err);
 }
 
 int store_each_session(void (*each)(const char *id, const char *json, size_t json_len,
@@ -147,10 +160,10 @@ int store_each_session(void (*each)(const char *id, const char *json, size_t jso
                        void *arg, struct err *err, void *ctx)
 {
     struct store *store = ctx;
-    int rc = ensure_open(store, err);
+    int rc = store_sync(store, err);
     if (rc < 0)
         return rc;
-    sqlite3_stmt *stmt = store->statements[STORE_EACH_SESSION];
+    sqlite3_stmt *stmt = store->read.statements[STORE_EACH_SESSION];
     int code;
     while ((code = sqlite3_step(stmt)) == SQLITE_ROW) {
         const char *id = (const char *)sqlite3_column_text(stmt, 0);
@@ -161,8 +174,7 @@ int store_each_session(void (*each)(const char *id, const char *json, size_t jso
         if (id && json)
             each(id, json, json_len, state, state_len, arg);
     }
-    reset(stmt);
-    if (store_is_corrupt(code))
-        return store_replace(store, sqlite3_errstr(code), err);
+    store_reset(stmt);
+    note_failure(store, code);
     return code == SQLITE_DONE ? 0 : fail(store, code, "read", "sessions", err);
 }

@@ -2,14 +2,14 @@
 /*
  * store - results and sessions that outlive the process, in one SQLite file.
  *
- * What a call has acknowledged survives the death of the process (kill -9), since
- * it is in the write-ahead log by then. A power cut may cost the last moments but
- * never the file: the log is put on disk when it is folded into the file, by a
- * thread of the store's own, so that no caller waits for a disk.
+ * What a call has acknowledged survives the death of the process (kill -9): it is in a
+ * journal by then, which costs one write of a few microseconds. A thread of the store's
+ * own moves it into the database, many at a time, so that no caller waits for a disk. A
+ * power cut may cost the last moments but never the file.
  *
  * Old results are removed in batches once there are too many, and with them what else
- * is kept of their commands (output_dir). A file that SQLite
- * finds corrupt is moved aside and a new one begun: store_notice() says so.
+ * is kept of their commands (output_dir). A file that SQLite finds corrupt is moved
+ * aside and a new one begun: store_notice() says so.
  *
  * The functions with a ctx have the shape of the runtime's hooks; ctx is the store.
  * Failures are -ERR_STORAGE unless said otherwise. One thread.
@@ -45,12 +45,18 @@ struct store_options {
 
 /*
  * Opens <dir>/nacre.db (mode 0600), bringing an older one up to date. -ERR_UNSUPPORTED for
- * the file of a newer version, which is left alone.
+ * the file of a newer version, which is left alone; -ERR_BUSY while another process has it.
  */
 int store_open(const struct store_options *options, struct store **ret_store, struct err *err);
 
 /* Closes; NULL is fine. */
 void store_free(struct store *store);
+
+/*
+ * Waits until all that was put is in the database, for those who look at it from outside;
+ * -ERR_STORAGE if it cannot be written now. Nothing is lost without it.
+ */
+int store_sync(struct store *store, struct err *err);
 
 /* What people should know: that a corrupt file was moved aside, and where. Or NULL. */
 const char *store_notice(const struct store *store);

@@ -104,9 +104,10 @@ TEST(files_are_for_their_owner_only)
     (void)umask(0);
     struct store *store = open_dir("a/b");
     put(store, "c", "s", "{}");
-    static const char *const files[] = {"a/b/nacre.db", "a/b/nacre.db-wal", "a/b/nacre.db-shm"};
+    static const char *const files[] = {"a/b/nacre.db", "a/b/nacre.db-wal", "a/b/nacre.db-shm",
+                                        "a/b/nacre.journal0", "a/b/nacre.journal1"};
     struct stat st;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         CHECK_INT(stat(files[i], &st), 0);
         CHECK_INT(st.st_mode & 0777, 0600);
     }
@@ -200,6 +201,7 @@ TEST(old_results_make_room)
         (void)snprintf(id, sizeof(id), "c_%d", i);
         put(store, id, "busy", "{}");
     }
+    CHECK_INT(store_sync(store, NULL), 0);
     size_t kept = count(store, "c_", ALL);
     CHECK(kept >= 400 && kept <= 400 + STORE_PRUNE_EVERY);
     check_get(store, "c_1999", "{}");
@@ -212,6 +214,7 @@ TEST(old_results_make_room)
         (void)snprintf(session, sizeof(session), "s%d", i % 50);
         put(store, id, session, "{}");
     }
+    CHECK_INT(store_sync(store, NULL), 0);
     kept = count(store, "d_", ALL);
     CHECK(kept >= 1500 && kept <= 1500 + STORE_PRUNE_EVERY);
     check_get(store, "c_quiet", "");
@@ -261,6 +264,7 @@ TEST(output_goes_with_its_result)
         make_output(id);
         put(store, id, "s", "{}");
     }
+    CHECK_INT(store_sync(store, NULL), 0);
     wait_count("output", "c_", count(store, "c_", ALL) + 1);
     CHECK(access("output/c_other/stdout", F_OK) == 0);
     store_free(store);
@@ -350,6 +354,7 @@ TEST(a_file_that_becomes_corrupt_is_moved_aside)
         int rc = store_get_command(id, &b, NULL, store);
         CHECK(rc == 0 || rc == -ERR_STORAGE || rc == -ERR_NOT_FOUND);
         put(store, id, "s", "{}");
+        (void)store_sync(store, NULL); /* the next call does what must be done */
     }
     CHECK(store_notice(store) != NULL);
     CHECK_INT(count_files("state", "corrupt"), 1);
@@ -403,12 +408,140 @@ TEST(a_full_disk_is_an_error_and_passes)
     memset(json, ' ', len);
     struct err err = {0};
     CHECK_INT(store_put_command("c_1", "s", json, len, &err, store), -ERR_STORAGE);
-    CHECK(strstr(err.text, "write 'c_1' in 'state/nacre.db': ") != NULL);
+    CHECK_STR(err.text, "write 'c_1' in the journal of 'state/nacre.db': No space left on device");
     limit.rlim_cur = RLIM_INFINITY;
     CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
 
     CHECK_INT(store_put_command("c_1", "s", json, len, &err, store), 0);
     check_get(store, "c_0", "{}");
+    CHECK_STR(store_notice(store), NULL);
+    store_free(store);
+    store = open_dir("state");
+    check_get(store, "c_0", "{}");
+    auto_free char *got = get(store, "c_1");
+    CHECK_INT(strlen(got), len);
+    store_free(store);
+}
+
+/*
+ * What a journal held when the process ended, as bytes. The writer lets entries gather for
+ * a while, and the file is copied meanwhile. `before` entries are written earlier, so that
+ * the numbers of these are higher.
+ */
+static void make_journal(int which, const char *const *ids, const char *json, int before)
+{
+    struct store *store = open_dir("made");
+    for (int i = 0; i < before; i++)
+        put(store, "c_before", "s", "{}");
+    CHECK_INT(store_sync(store, NULL), 0);
+    for (int i = 0; ids[i]; i++)
+        put(store, ids[i], "s", json);
+    auto_buf struct buf bytes = BUF_INIT(65536);
+    CHECK_INT(io_read_file(AT_FDCWD, "made/nacre.journal0", 65536, &bytes, NULL), 0);
+    CHECK_INT(io_read_file(AT_FDCWD, "made/nacre.journal1", 65536, &bytes, NULL), 0);
+    store_free(store);
+    if (bytes.len == 0)
+        SKIP("the machine is too busy");
+    char path[64];
+    (void)snprintf(path, sizeof(path), "state/nacre.journal%d", which);
+    CHECK_INT(io_write_file(AT_FDCWD, path, bytes.data, bytes.len, 0600, NULL), 0);
+    CHECK_INT(io_remove_tree(AT_FDCWD, "made"), 0);
+}
+
+TEST(journals_are_read_oldest_first)
+{
+    for (int newer = 0; newer < 2; newer++) {
+        CHECK_INT(mkdir("state", 0700), 0);
+        make_journal(!newer, (const char *[]){"c_1", "c_2", NULL}, "old", 0);
+        make_journal(newer, (const char *[]){"c_0", "c_2", NULL}, "new", 2);
+        struct store *store = open_dir("state");
+        check_get(store, "c_1", "old");
+        check_get(store, "c_0", "new");
+        check_get(store, "c_2", "new");
+        store_free(store);
+        struct stat st;
+        CHECK_INT(stat("state/nacre.journal0", &st), 0);
+        CHECK_INT(st.st_size, 0);
+        CHECK_INT(stat("state/nacre.journal1", &st), 0);
+        CHECK_INT(st.st_size, 0);
+        CHECK_INT(io_remove_tree(AT_FDCWD, "state"), 0);
+    }
+}
+
+TEST(a_record_that_is_not_whole_is_the_last)
+{
+    CHECK_INT(mkdir("state", 0700), 0);
+    make_journal(0, (const char *[]){"c_0", "c_1", "c_2", NULL}, "{\"some\": \"json\"}", 0);
+    auto_buf struct buf whole = BUF_INIT((size_t)1024 * 1024);
+    CHECK_INT(io_read_file(AT_FDCWD, "state/nacre.journal0", 65536, &whole, NULL), 0);
+    size_t record = whole.len / 3;
+    for (size_t i = 0; i < 2 * whole.len; i += 5) {
+        /* Cut short first, then one byte wrong. */
+        size_t at = i % whole.len;
+        auto_free char *bytes = xmemdup(whole.data, whole.len);
+        bytes[at] ^= 0x20;
+        size_t len = i < whole.len ? at : whole.len;
+        CHECK_INT(io_remove_tree(AT_FDCWD, "state"), 0);
+        CHECK_INT(mkdir("state", 0700), 0);
+        CHECK_INT(io_write_file(AT_FDCWD, "state/nacre.journal0", bytes, len, 0600, NULL), 0);
+        struct store *store = open_dir("state");
+        CHECK_INT(count(store, "c_", 3), at / record);
+        store_free(store);
+    }
+}
+
+TEST(one_process_has_a_store)
+{
+    struct store *store = open_dir("state");
+    struct store *other = NULL;
+    struct store_options options = {.dir = "state"};
+    struct err err = {0};
+    CHECK_INT(store_open(&options, &other, &err), -ERR_BUSY);
+    CHECK_STR(err.text, "'state' is used by another process");
+    store_free(store);
+}
+
+TEST(a_result_is_there_while_it_waits_and_afterwards)
+{
+    struct store *store = open_dir("state");
+    for (int i = 0; i < 500; i++) {
+        char id[32], json[32];
+        (void)snprintf(id, sizeof(id), "c_%d", i % 100);
+        (void)snprintf(json, sizeof(json), "{%d}", i);
+        put(store, id, "s", json);
+        check_get(store, id, json);
+        if (i % 50 == 0)
+            CHECK_INT(store_sync(store, NULL), 0);
+        check_get(store, id, json);
+    }
+    CHECK_INT(store_sync(store, NULL), 0);
+    check_get(store, "c_7", "{407}");
+    store_free(store);
+}
+
+TEST(what_cannot_be_written_now_is_kept)
+{
+    (void)signal(SIGXFSZ, SIG_IGN);
+    struct store *store = open_dir("state");
+    put(store, "c_0", "s", "{}");
+    CHECK_INT(store_sync(store, NULL), 0);
+    /* The database cannot grow; the journal, which is small, can. */
+    struct rlimit limit = {8192, RLIM_INFINITY};
+    CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    put(store, "c_1", "s", "{1}");
+    struct err err = {0};
+    CHECK_INT(store_sync(store, &err), -ERR_STORAGE);
+    check_get(store, "c_1", "{1}");
+    put(store, "c_2", "s", "{2}");
+    check_get(store, "c_2", "{2}");
+    limit.rlim_cur = RLIM_INFINITY;
+    CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    CHECK_INT(store_sync(store, &err), 0);
+    store_free(store);
+
+    store = open_dir("state");
+    check_get(store, "c_1", "{1}");
+    check_get(store, "c_2", "{2}");
     CHECK_STR(store_notice(store), NULL);
     store_free(store);
 }
