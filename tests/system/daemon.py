@@ -16,11 +16,6 @@ from nacred import SCALE, Client, Closed, Daemon, Failed
 from nacred import error_of, main, output, processes_with, wait_until
 
 
-def settle(client, session):
-    """What a command changed is saved right after its result, before the next one begins."""
-    client.exec(":", session=session)
-
-
 # ---- commands
 
 
@@ -515,10 +510,8 @@ def test_sessions():
         names = [s["id"] for s in client.call("sessionList")["sessions"]]
         assert sorted(names) == sorted(["a", made])
         assert client.exec("echo $E; X=1", session="a")["output"] == "1\n"
-        settle(client, "a")
         client.call("sessionSnapshot", session="a", name="one")
         client.exec("X=2; cd /", session="a")
-        settle(client, "a")
         assert client.call("sessionFork", session="a", newSession="b")["session"] == "b"
         client.call("sessionRestore", session="a", name="one")
         assert client.exec("echo $X; pwd", session="a")["output"] == "1\n/usr\n"
@@ -579,7 +572,6 @@ def test_results_and_sessions_survive_a_restart():
     with Daemon() as daemon:
         with daemon.client() as client:
             done = client.exec("cd /usr; X=7; echo kept", session="a")["id"]
-            settle(client, "a")
         assert daemon.stop() == 0
         assert not os.path.exists(daemon.socket)
         daemon.start()
