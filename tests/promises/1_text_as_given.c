@@ -67,8 +67,8 @@ static const char *const texts[] = {
     "echo a",
     "echo a\n",
     "echo a\r\necho b\r\n",
-    "\xef\xbb\xbf"
-    "echo a",
+    ("\xef\xbb\xbf"
+     "echo a"),
     "echo a \\",
     "echo a \\\n",
     "echo a \\\n\\\n b",
