@@ -76,7 +76,8 @@ def test_nothing_starts_anew_in_a_session_that_is_closing():
             client.call("sessionSnapshot", session="a", name="n")
             closing = client.send("sessionClose", session="a")
             channel = client.send(op, session="a", **fields)
-            assert error_of(client.answer, channel) == "closed", op
+            # By the time it is read the session may be gone altogether.
+            assert error_of(client.answer, channel) in ("closed", "not_found"), op
             client.answer(closing)
             assert client.call("sessionList")["sessions"] == [], op
 
