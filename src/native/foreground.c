@@ -501,6 +501,8 @@ void foreground_shell_ended(struct shell *sh)
     if (start_again(sh, c))
         return;
     int status = sh->exit.status;
+    if (sh->box_lost && !sh->lost_why)
+        sh->lost_why = "the process above the shell was killed";
     if (sh->lost_why && !c->why)
         c->why = xstrdup(sh->lost_why);
     if (sh->box_lost || sh->lost_why)

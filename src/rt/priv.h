@@ -32,8 +32,7 @@ struct rt_session {
     struct rt *rt;
     char id[SESSION_ID_MAX];
     const struct session_kind *kind;
-    struct session *s;    /* NULL: asleep */
-    struct session *lost; /* to be freed by the loop */
+    struct session *s; /* NULL: asleep */
     char *tenant;
     char *cwd; /* as asked for, then as last seen */
     struct strv env;
@@ -83,6 +82,8 @@ struct rt {
     struct list finished;
     size_t n_finished;
     struct ev_timer idle;
+    struct session **discarded; /* to be freed by the loop */
+    size_t n_discarded;
     bool freeing;
 };
 
@@ -97,6 +98,7 @@ void rt_unobserve(struct rt_observer *o);
 /* Starts a session that sleeps. */
 int rt_session_wake(struct rt_session *rs, struct err *err);
 void rt_session_free(struct rt_session *rs);
+void rt_free_discarded(void *ctx); /* struct rt */
 int rt_sessions_load(struct rt *rt, struct err *err);
 void rt_sessions_check_idle(struct rt *rt);
 const char *rt_session_state(const struct rt_session *rs, size_t *ret_len);

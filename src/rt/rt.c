@@ -92,7 +92,6 @@ static int env_ms(const char *name, int64_t *value, int64_t fallback, struct err
 
 static int open_spill(struct rt *rt, struct err *err)
 {
-    rt->spill_dir = -1;
     if (!rt->o.state_dir)
         return 0;
     rt->spill_path = xasprintf("%s/output", rt->o.state_dir);
@@ -114,6 +113,7 @@ int rt_new(struct ev *ev, const struct rt_options *options, struct rt **ret_rt, 
     struct rt *rt = xnew(struct rt);
     rt->ev = ev;
     rt->o = *options;
+    rt->spill_dir = -1;
     rt->run_dir = xstrdup(options->run_dir);
     map_init(&rt->sessions, RT_SESSIONS_MAX);
     map_init(&rt->commands, RT_COMMANDS_MAX);
@@ -176,6 +176,8 @@ void rt_free(struct rt *rt)
     rt->freeing = true;
     ev_timer_close(&rt->idle);
     close_all(rt);
+    ev_defer_cancel(rt->ev, rt);
+    rt_free_discarded(rt);
     size_t cursor = 0;
     void *value;
     while (map_next(&rt->sessions, &cursor, NULL, &value))

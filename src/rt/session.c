@@ -113,7 +113,6 @@ void rt_session_free(struct rt_session *rs)
 {
     (void)map_remove(&rs->rt->sessions, rs->id);
     ev_defer_cancel(rs->rt->ev, rs);
-    session_free(rs->lost);
     session_free(rs->s);
     LIST_FOREACH(link, &rs->snapshots)
     {
@@ -134,10 +133,21 @@ static void free_later(void *ctx)
     rt_session_free(ctx);
 }
 
-static void free_lost(void *ctx)
+/* The loop does it: the session may be the one that is calling us. */
+static void discard(struct rt *rt, struct session *s)
 {
-    struct rt_session *rs = ctx;
-    session_free(take_ptr(rs->lost));
+    session_discard(s);
+    rt->discarded = xreallocarray(rt->discarded, rt->n_discarded + 1, sizeof(*rt->discarded));
+    rt->discarded[rt->n_discarded++] = s;
+    ev_defer(rt->ev, rt_free_discarded, rt);
+}
+
+void rt_free_discarded(void *ctx)
+{
+    struct rt *rt = ctx;
+    while (rt->n_discarded) /* a callback may add more */
+        session_free(rt->discarded[--rt->n_discarded]);
+    free(take_ptr(rt->discarded));
 }
 
 static void on_lost(struct session *s, const struct err *err, void *ctx)
@@ -150,9 +160,7 @@ static void on_lost(struct session *s, const struct err *err, void *ctx)
     free(rs->state);
     rs->state = state ? xmemdup(state, len) : NULL;
     rs->state_len = state ? len : 0;
-    rs->lost = rs->s;
-    rs->s = NULL;
-    ev_defer(rs->rt->ev, free_lost, rs);
+    discard(rs->rt, take_ptr(rs->s));
 }
 
 static void on_state(struct session *s, void *ctx)
@@ -370,9 +378,7 @@ int rt_session_reset(struct rt *rt, const char *id, struct err *err)
     if (!rs->s)
         return store_session(rs, err);
     /* Everything of the old shell goes with it: a fresh session under the same name. */
-    struct session *old = rs->s;
-    rs->s = NULL;
-    session_free(old);
+    discard(rt, take_ptr(rs->s));
     rc = rt_session_wake(rs, err);
     return rc < 0 ? rc : store_session(rs, err);
 }

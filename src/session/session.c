@@ -18,7 +18,7 @@
 /* Starts the next foreground command if the shell is free. */
 static void pump(struct session *s)
 {
-    while (s->ready && !s->current && !list_empty(&s->queue)) {
+    while (s->ready && !s->closing && !s->current && !list_empty(&s->queue)) {
         struct command *c = list_entry(s->queue.next, struct command, link);
         list_remove(&c->link);
         s->n_queued--;
@@ -301,6 +301,12 @@ static void abandon_all(struct session *s, bool is_gone, const struct err *lost)
         s->n_background--;
         abandon(c, is_gone, lost);
     }
+}
+
+void session_discard(struct session *s)
+{
+    s->closing = true;
+    s->events = (struct session_events){0};
 }
 
 void session_free(struct session *s)

@@ -113,7 +113,9 @@ int session_restore(struct session *s, const char *state, size_t len, struct err
 
 /* Ends everything of s; on_closed follows. */
 void session_close(struct session *s);
-/* Frees s at once, killing what is left. */
+/* Nothing more is started or told; session_free() follows when s is not in a call any more. */
+void session_discard(struct session *s);
+/* Frees s at once, killing what is left. Not from within a callback of s or its commands. */
 void session_free(struct session *s);
 
 #endif
