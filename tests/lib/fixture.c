@@ -66,7 +66,9 @@ static void open_dir(struct fx *fx)
     }
     must(rundir_open(base, &fx->dir, &err), &err, "scratch directory");
     fx->run_dir = xasprintf("%s/run", fx->dir.path);
-    fx->state_dir = xasprintf("%s/state", fx->dir.path);
+    const char *state = fx->settings.state_dir;
+    fx->state_dir =
+        state ? xasprintf("%s/%s", test_dir(), state) : xasprintf("%s/state", fx->dir.path);
     must(io_mkdir_p(fx->run_dir, 0700, &err), &err, "run directory");
     must(io_mkdir_p(fx->state_dir, 0700, &err), &err, "state directory");
 }
@@ -83,6 +85,8 @@ static void open_rt(struct fx *fx)
         .state_dir = fx->settings.spills || fx->settings.stored ? fx->state_dir : NULL,
         .timeout_max_ms = fx->settings.timeout_max_ms,
         .session_idle_ms = fx->settings.session_idle_ms,
+        .policy = fx->settings.policy,
+        .record = fx->settings.record,
     };
     if (fx->settings.stored) {
         struct store_options s = {.dir = fx->state_dir};
@@ -124,6 +128,7 @@ void fx_open_with(struct fx *fx, const struct fx_settings *settings)
         .id = session_id,
         .cwd = settings->cwd ? settings->cwd : test_dir(),
         .env = settings->env,
+        .may_exist = settings->state_dir != NULL,
     };
     must(rt_session_open(fx->rt, NULL, &spec, id, &err), &err, "session");
 }

@@ -44,7 +44,10 @@ struct fx_settings {
     size_t pool_size; /* shells that are started ahead */
     const char *cwd;  /* of the session; NULL: the scratch directory of the test */
     const char *const *env;
-    const char *dir; /* for all files of the runtime; NULL: one in memory */
+    const char *dir;       /* for all files of the runtime; NULL: one in memory */
+    const char *state_dir; /* for what outlives it; NULL: in the same place */
+    struct rt_policy policy;
+    struct rt_record record;
     int64_t timeout_max_ms;
     int64_t session_idle_ms;
 };
