@@ -174,7 +174,8 @@ static bool mount_dev(void)
     for (int i = 0; i < N_DEVICES && ok; i++) {
         (void)snprintf(path, sizeof(path), "/dev/%s", devices[i]);
         (void)snprintf(from, sizeof(from), "/proc/self/fd/%d", fds[i]);
-        auto_close int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        own_close(&file);
         if (fds[i] >= 0 && mount(from, path, NULL, MS_BIND, NULL) < 0)
             ok = fail(path);
         own_close_fd(&fds[i]);
