@@ -243,7 +243,9 @@ static int write_env(struct background *b, struct err *err)
     const char *state = session_state(s, &len);
     (void)buf_append_str(&text, "\\builtin unset -v BASH_ENV\n");
     if (state)
-        (void)native_state_for_copy(state, len, &text);
+        (void)native_state_strip(state, len, false, &text);
+    else
+        native_env_script(&s->env, &text);
     if (c->pty)
         (void)buf_append_str(
             &text, "\n[[ ${TERM-dumb} == dumb ]] && \\builtin export TERM=xterm-256color\n");
@@ -317,8 +319,6 @@ static int spawn(struct background *b, const int child[3], struct err *err)
     auto_strv struct strv env = STRV_INIT(4 * COMMAND_ENV_MAX);
     if (!sh->session->state) {
         int rc = strv_push_all(&env, (const char *const *)strv_items(&n->base_env));
-        for (size_t i = 0; rc == 0 && i < sh->session->env.n; i++)
-            rc = native_set_var(&env, sh->session->env.items[i]);
         if (rc < 0)
             return err_set(err, -rc, "environment of command '%s'", c->id);
     }

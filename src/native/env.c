@@ -4,6 +4,7 @@
  * by name, and defaults that keep programs from asking questions.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/strv.h"
 #include "native/priv.h"
@@ -53,4 +54,23 @@ void native_base_env(struct strv *env)
         (void)strv_set_env(env, "PATH", default_path);
     for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++)
         (void)strv_set_env(env, defaults[i].name, defaults[i].value);
+}
+
+/* As bash does with an environment: these it takes from no one. */
+static bool is_own(const char *var)
+{
+    return strncmp(var, "IFS=", 4) == 0 || strncmp(var, "PWD=", 4) == 0;
+}
+
+void native_env_script(const struct strv *env, struct buf *out)
+{
+    for (size_t i = 0; i < env->n; i++) {
+        const char *var = env->items[i], *value = strchr(var, '=') + 1;
+        if (is_own(var) || native_runs_between(var))
+            continue;
+        (void)buf_append_str(out, "\\builtin export ");
+        (void)buf_append(out, var, (size_t)(value - var));
+        (void)native_quote(out, value, strlen(value));
+        (void)buf_append_str(out, " 2>/dev/null\n"); /* a variable of bash's own may be readonly */
+    }
 }

@@ -41,28 +41,42 @@ static void add_names(struct buf *out, const struct command *c)
     }
 }
 
-/* What is done before the command, and undone after it, for its own environment and directory. */
+static bool has_own(const struct command *c)
+{
+    return c->env.n || c->cwd;
+}
+
+/*
+ * What is done before the command, and undone after it, for its own environment and directory.
+ * `. before` gives last_code, and the opposite (failure, or success and a file) when it refuses.
+ */
 static int write_before(struct shell *sh, const struct command *c, struct err *err)
 {
     auto_buf struct buf text = BUF_INIT(8 * COMMAND_ENV_MAX);
-    if (c->env.n) {
+    auto_free char *refuse =
+        sh->last_code
+            ? xasprintf("||\\builtin return 0 >|%s/refused||\\builtin return 0\n", sh->dir)
+            : xstrdup("||\\builtin return 1\n");
+    if (c->env.n) { /* `old` is there before, whatever the umask of the shell */
         (void)buf_append_str(&text, "\\builtin declare -p");
         add_names(&text, c);
         (void)buf_printf(&text, " >|%s/old 2>/dev/null\n", sh->dir);
-        for (size_t i = 0; i < c->env.n; i++) {
-            const char *var = c->env.items[i], *value = strchr(var, '=') + 1;
-            (void)buf_append_str(&text, "\\builtin export ");
-            (void)buf_append(&text, var, (size_t)(value - var));
-            (void)native_quote(&text, value, strlen(value));
-            (void)buf_append_str(&text, "\n");
-        }
+    }
+    for (size_t i = 0; i < c->env.n; i++) {
+        const char *var = c->env.items[i], *value = strchr(var, '=') + 1;
+        (void)buf_append_str(&text, "\\builtin export ");
+        (void)buf_append(&text, var, (size_t)(value - var));
+        (void)native_quote(&text, value, strlen(value));
+        (void)buf_append_str(&text, refuse);
     }
     if (c->cwd) {
         (void)buf_append_str(&text, "\\builtin cd -- ");
         (void)native_quote(&text, c->cwd, strlen(c->cwd));
-        (void)buf_append_str(&text, "\n");
+        (void)buf_append_str(&text, refuse);
     }
-    return shell_write_file(sh, "before", text.data, text.len, err);
+    (void)buf_printf(&text, "\\builtin return %d\n", sh->last_code);
+    int rc = shell_write_file(sh, "old", "", 0, err);
+    return rc < 0 ? rc : shell_write_file(sh, "before", text.data, text.len, err);
 }
 
 /* The same backwards, for after the command and for the moment at which it ends the shell. */
@@ -136,11 +150,18 @@ static void add_exit_trap(struct shell *sh, const struct command *c, struct buf 
                         !native_may_list_traps(c->text, c->text_len);
     if (!sh->own_exit_trap)
         return;
-    (void)buf_append_str(lines, "\\builtin trap '");
-    if (c->env.n || c->cwd)
-        (void)buf_printf(lines, "\\builtin . %s/undo >/dev/null 2>&1;", sh->dir);
-    /* The trap must not fail: under `set -e` its code would be that of the shell. */
-    (void)buf_printf(lines, "\\builtin . %s/bye||\\:' EXIT\n", sh->dir);
+    /*
+     * A subshell, whose redirection takes in the trace as well: `{` might be an alias. The trap
+     * must not fail: under `set -e` its code would be that of the shell.
+     */
+    (void)buf_append_str(lines, "\\builtin trap '(");
+    if (has_own(c))
+        (void)buf_printf(lines, "\\builtin . %s/undo;", sh->dir);
+    (void)buf_printf(lines, "\\builtin trap -p>|%s/bye.state;\\builtin . %s" NATIVE_BYE "' EXIT\n",
+                     sh->dir, sh->dir);
+    /* They are there before, whatever the umask of the shell. Without them nothing is kept. */
+    (void)shell_write_file(sh, "bye.state", "", 0, NULL);
+    (void)shell_write_file(sh, "bye.cwd", "", 0, NULL);
 }
 
 static bool has_word(const struct command *c, const char *word)
@@ -182,29 +203,29 @@ static int add_command(struct shell *sh, struct command *c, struct buf *lines, s
 {
     auto_free char *in = NULL;
     int rc = prepare_input(sh, c, &in, err);
-    bool own = c->env.n || c->cwd;
-    bool code = sh->last_code != 0;
+    bool own = has_own(c), code = sh->last_code != 0;
     if (rc == 0)
         rc = shell_write_command(sh, c->text, c->text_len, err);
     if (rc == 0 && own)
         rc = write_before(sh, c, err);
     if (rc == 0 && own)
         rc = write_undo(sh, c, err);
-    if (rc == 0 && code)
+    if (rc == 0 && !own && code)
         rc = set_last_code(sh, err);
     if (rc < 0)
         return rc;
 
     add_exit_trap(sh, c, lines);
+    /* $? is that of the command before. As the last of a list the text is subject to errexit. */
     if (own) {
         (void)buf_printf(lines, "\\builtin . %s/before", sh->dir);
         add_redirections(sh, lines, "/dev/null");
-        (void)buf_append_str(lines, "&&{ ");
-    }
-    if (code)
+        (void)buf_append_str(lines, code ? "||" : "&&");
+    } else if (code) {
         (void)buf_printf(lines, "\\builtin . %s/code||", sh->dir);
+    }
     add_text(sh, c, lines, in);
-    (void)buf_append_str(lines, own ? ";}\n" : "\n");
+    (void)buf_append_str(lines, "\n");
     sh->n_to_run = lines->len; /* bash runs the text once it has read this far */
     add_report(sh, c, lines);
     if (own)
@@ -248,7 +269,7 @@ static int start_bash_for(struct shell *sh, struct command *c, struct err *err)
     struct session *s = sh->session;
     size_t len;
     const char *state = session_state(s, &len);
-    int rc = shell_start(sh, state, len, s->cwd, (const char *const *)strv_items(&s->env), err);
+    int rc = shell_start(sh, state, len, s->cwd, err);
     if (rc == 0)
         sh->waiting = c;
     return rc;
@@ -326,11 +347,13 @@ static void set_usage(struct shell *sh, struct command *c)
 static void save(struct shell *sh)
 {
     auto_buf struct buf lines = BUF_INIT(LINES_MAX);
-    (void)buf_printf(
-        &lines, "{ \\builtin trap -p;\\builtin . %s/save;} >|%s/state 2>/dev/null||\\builtin :\n",
-        sh->dir, sh->dir);
+    (void)buf_printf(&lines,
+                     "\\builtin trap -p>|%s/state||\\builtin :;"
+                     "\\builtin . %s/save \"$-\" \"$@\" >>%s/state 2>/dev/null||\\builtin :\n",
+                     sh->dir, sh->dir, sh->dir);
     shell_add_report(sh, &lines, "0");
-    (void)unlinkat(sh->dirfd, "state", 0); /* an old one must not pass for this one */
+    /* Empty, so that an old one does not pass for this one; and ours, whatever the umask. */
+    (void)shell_write_file(sh, "state", "", 0, NULL);
     sh->phase = SHELL_SAVING;
     sh->rounds = 0;
     ev_timer_start(&sh->timer, CHECK_DIR_MS);
@@ -484,6 +507,8 @@ void foreground_report(struct shell *sh, const char *code)
 {
     struct command *c = sh->session->current;
     sh->outcome.exit_code = *code == 'q' ? read_guarded_code(sh) : (int)strtol(code, NULL, 10);
+    if (has_own(c) && unlinkat(sh->dirfd, "refused", 0) == 0)
+        sh->outcome.exit_code = 1;
     sh->last_code = sh->outcome.exit_code;
     sh->unwound = true;
     sh->rounds = 0;
@@ -637,14 +662,17 @@ int foreground_signal(struct shell *sh, struct command *c, int signal, struct er
 
 /* ---- the saved state ---- */
 
-static bool read_state(struct shell *sh, const char *name, const char *cwd)
+static bool read_state(struct shell *sh, const char *name)
 {
     auto_buf struct buf raw = BUF_INIT(STATE_MAX);
     auto_buf struct buf state = BUF_INIT(STATE_MAX);
     if (io_read_file(sh->dirfd, name, STATE_MAX, &raw, NULL) < 0)
         return false;
     struct state_facts facts;
-    if (native_state_build(raw.data, raw.len, sh->marker, cwd, sh->pid, &state, &facts) < 0)
+    struct state_rest rest = {.marker = sh->marker, .cwd = sh->session->cwd, .pid = sh->pid};
+    const char *old = session_state(sh->session, &rest.old_len);
+    rest.old = old ? old : "";
+    if (native_state_build(raw.data, raw.len, &rest, &state, &facts) < 0)
         return false;
     sh->facts = facts;
     session_kind_state(sh->session, state.data, state.len);
@@ -656,19 +684,25 @@ static void keep_exit_state(struct shell *sh)
     auto_buf struct buf cwd = BUF_INIT(REPORT_MAX);
     if (!sh->own_exit_trap || io_read_file(sh->dirfd, "bye.cwd", REPORT_MAX, &cwd, NULL) < 0)
         return;
-    const char *dir = buf_cstr(&cwd);
-    if (*dir != '/')
-        return;
-    if (read_state(sh, "bye.state", dir))
-        session_kind_cwd(sh->session, dir);
-    (void)unlinkat(sh->dirfd, "bye.cwd", 0);
+    const char *pwd = buf_cstr(&cwd);
+    size_t len = strlen(pwd);
+    if (len >= cwd.len)
+        return; /* the trap did not get that far */
+    auto_free char *real = xstrdup(pwd + len + 1);
+    size_t real_len = strlen(real);
+    if (real_len && real[real_len - 1] == '\n')
+        real[real_len - 1] = '\0';
+    shell_tell_dir(sh, pwd, real);
+    (void)read_state(sh, "bye.state");
 }
 
 void foreground_saves_long(struct shell *sh)
 {
     shell_wake_bash(sh); /* a child may have stopped its whole group */
-    bool missing = !shell_dir_is_whole(sh) || shell_waits_for_lines(sh); /* the report, that is */
-    if (++sh->rounds < (missing ? 2 : SAVE_LIMIT_MS / CHECK_DIR_MS))
+    /* Its report is missing; or it was stopped, and has left a prompt that hangs as it did. */
+    bool hurry = !shell_dir_is_whole(sh) || shell_waits_for_lines(sh) ||
+                 sh->session->current->stop_stage != SESSION_STOP_NONE;
+    if (++sh->rounds < (hurry ? 2 : SAVE_LIMIT_MS / CHECK_DIR_MS))
         ev_timer_start(&sh->timer, CHECK_DIR_MS);
     else
         shell_kill_bash(sh); /* its end leads on */
@@ -676,7 +710,7 @@ void foreground_saves_long(struct shell *sh)
 
 void save_report(struct shell *sh)
 {
-    (void)read_state(sh, "state", sh->session->cwd); /* a failure keeps the one before */
+    (void)read_state(sh, "state"); /* a failure keeps the one before */
     auto_buf struct buf lines = BUF_INIT(256);
     if (sh->own_exit_trap && sh->facts.has_own_exit_trap)
         (void)buf_append_str(&lines, "\\builtin trap - EXIT\n");
@@ -690,6 +724,6 @@ void save_report(struct shell *sh)
 
 void save_failed(struct shell *sh)
 {
-    (void)read_state(sh, "state", sh->session->cwd); /* whole if only the report is missing */
+    (void)read_state(sh, "state"); /* whole if only the report is missing */
     tell(sh);
 }

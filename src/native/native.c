@@ -14,14 +14,6 @@
 
 enum { REFILL_MS = 1 };
 
-/* "NAME=value" */
-int native_set_var(struct strv *env, const char *var)
-{
-    const char *eq = strchr(var, '=');
-    auto_free char *name = xstrndup(var, (size_t)(eq - var));
-    return strv_set_env(env, name, eq + 1);
-}
-
 /* ---- the pool ---- */
 
 static void refill(void *ctx)
@@ -31,7 +23,7 @@ static void refill(void *ctx)
         struct shell *sh = shell_new(n);
         list_add_tail(&n->pool, &sh->link);
         n->n_pool++;
-        if (shell_start(sh, NULL, 0, NULL, NULL, NULL) < 0) {
+        if (shell_start(sh, NULL, 0, NULL, NULL) < 0) {
             shell_free(sh);
             n->n_pool--;
             return;
@@ -72,13 +64,7 @@ static int adopt(struct shell *sh, struct session *s, struct err *err)
     int rc = shell_mend_dir(sh, err); /* a command may have emptied the run directory meanwhile */
     if (rc < 0)
         return rc;
-    for (size_t i = 0; i < s->env.n; i++) {
-        const char *var = s->env.items[i], *value = strchr(var, '=') + 1;
-        (void)buf_append_str(&text, "\\builtin export ");
-        (void)buf_append(&text, var, (size_t)(value - var));
-        (void)native_quote(&text, value, strlen(value));
-        (void)buf_append_str(&text, "\n");
-    }
+    native_env_script(&s->env, &text);
     if (s->cwd) {
         (void)buf_append_str(&text, "\\builtin cd -- ");
         (void)native_quote(&text, s->cwd, strlen(s->cwd));
@@ -118,7 +104,7 @@ static int kind_open(struct session *s, struct err *err)
     s->kind_data = sh;
     if (state)
         sh->restored = true;
-    return shell_start(sh, state, len, s->cwd, (const char *const *)strv_items(&s->env), err);
+    return shell_start(sh, state, len, s->cwd, err);
 }
 
 static int kind_input(struct command *c, const void *p, size_t len, struct err *err)
@@ -207,7 +193,7 @@ static int kind_restore(struct session *s, const char *state, size_t len, struct
     free(s->state);
     s->state = state ? xmemdup(state, len) : NULL;
     s->state_len = state ? len : 0;
-    return shell_start(sh, state, len, s->cwd, (const char *const *)strv_items(&s->env), err);
+    return shell_start(sh, state, len, s->cwd, err);
 }
 
 static void kind_close(struct session *s)

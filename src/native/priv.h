@@ -110,6 +110,15 @@ struct state_facts {
     unsigned reader_variables; /* to be unset, see native_unset_reader_variables() */
 };
 
+/* What bash does not print of its state, and where it comes from. */
+struct state_rest {
+    const char *marker;
+    const char *cwd; /* can be NULL */
+    pid_t pid;       /* of bash; 0: it has ended */
+    const char *old; /* the state before; "" if there is none */
+    size_t old_len;
+};
+
 struct shell {
     struct native *n;
     struct session *session; /* NULL in the pool */
@@ -164,7 +173,8 @@ struct shell {
     bool start_cwd;                 /* a starting shell was given a directory */
     int command_fd;                 /* of the file with the text */
     size_t command_len;
-    char *start_state; /* what a starting shell restores, owned; may be NULL */
+    bool start_stripped; /* of what may have ended the one before */
+    char *start_state;   /* what a starting shell restores, owned; may be NULL */
 };
 
 struct background {
@@ -202,11 +212,14 @@ struct native {
 /* native.c: tells the session once nothing of a closing shell is left. */
 void native_check_closed(struct shell *sh);
 void native_leave_pool(struct shell *sh);
-/* Adds "NAME=value" to an environment. */
-int native_set_var(struct strv *env, const char *var);
 
 /* env.c */
 void native_base_env(struct strv *env);
+/*
+ * The lines that give a bash these variables. They are not in its environment when it starts: some
+ * would end it (PROMPT_COMMAND), or keep it from reading what we want it to (POSIXLY_CORRECT).
+ */
+void native_env_script(const struct strv *env, struct buf *out);
 
 /* classify.c: false only if the text cannot change the state of a shell without functions/aliases.
  */
@@ -218,18 +231,21 @@ bool native_may_list_traps(const char *text, size_t len);
 
 /* state.c */
 void native_save_script(const struct shell *sh, struct buf *out);
-/* What our trap on EXIT runs. */
+/* What our trap on EXIT runs, and how that trap ends, by which it is known. */
+#define NATIVE_BYE "/bye \"$-\" \"$@\") >/dev/null 2>&1||\\builtin :"
 void native_exit_script(const struct shell *sh, struct buf *out);
-/* -ERR_PROTOCOL when the raw text is not complete, -ERR_LIMIT. cwd may be NULL. */
-int native_state_build(const char *raw, size_t len, const char *marker, const char *cwd, pid_t pid,
-                       struct buf *out, struct state_facts *ret_facts);
+/* -ERR_PROTOCOL when the raw text is not complete, -ERR_LIMIT. */
+int native_state_build(const char *raw, size_t len, const struct state_rest *rest, struct buf *out,
+                       struct state_facts *ret_facts);
+/* Whether bash would run "NAME=value" by itself before it reads a line of ours. */
+bool native_runs_between(const char *var);
 /* What a shell that restores this state will be like. */
 void native_state_facts(const char *state, size_t len, struct state_facts *ret_facts);
 /* The line for a live shell that takes away what no state keeps. */
 void native_unset_reader_variables(unsigned which, struct buf *lines);
 int native_state_check(const char *state, size_t len, struct err *err);
-/* The same without what a copy must not have (traps). */
-int native_state_for_copy(const char *state, size_t len, struct buf *out);
+/* The same without traps, which a copy must not have, and without limits. */
+int native_state_strip(const char *state, size_t len, bool limits_too, struct buf *out);
 /* Appends 'text' quoted as one shell word. */
 int native_quote(struct buf *out, const char *text, size_t len);
 
@@ -276,7 +292,7 @@ void input_close(struct input *in);
 /* shell.c */
 struct shell *shell_new(struct native *n);
 int shell_start(struct shell *sh, const char *state, size_t state_len, const char *cwd,
-                const char *const *env, struct err *err);
+                struct err *err);
 /* Sends lines to bash. */
 int shell_send(struct shell *sh, const struct buf *lines, struct err *err);
 /* A line that reports $? and the directory under a new nonce. */
@@ -292,6 +308,8 @@ void shell_wake_supervisor(struct shell *sh);
 void shell_wake_bash(struct shell *sh);
 /* Whether bash waits for the next line, having read all that it was sent. */
 bool shell_waits_for_lines(const struct shell *sh);
+/* Its directory: what PWD says, and what is true ("" if not known). */
+void shell_tell_dir(struct shell *sh, const char *pwd, const char *real);
 /* bash has ended, and its supervisor has not noticed (yet). */
 bool shell_bash_is_zombie(const struct shell *sh);
 /* Ends a shell that cannot be trusted to answer; its command is lost. */

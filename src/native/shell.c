@@ -169,6 +169,36 @@ static void check_up(struct shell *sh)
         shell_became_idle(sh);
 }
 
+static bool is_same_dir(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev &&
+           sa.st_ino == sb.st_ino;
+}
+
+/*
+ * PWD names the directory as the user sees it, symbolic links and all, but may be set to anything
+ * or be readonly. A directory that was removed has no other name.
+ */
+void shell_tell_dir(struct shell *sh, const char *pwd, const char *real)
+{
+    bool is_there = *real == '/' && access(real, F_OK) == 0;
+    bool trust = *pwd == '/' && (!is_there || strcmp(pwd, real) == 0 || is_same_dir(pwd, real));
+    if (trust || is_there)
+        session_kind_cwd(sh->session, trust ? pwd : real);
+}
+
+/* What is new, or is about to be kept, is compared with what the kernel says. */
+static void check_dir(struct shell *sh, const char *pwd)
+{
+    const char *known = sh->session->cwd;
+    if (sh->phase != SHELL_SAVING && *pwd == '/' && known && strcmp(known, pwd) == 0)
+        return;
+    auto_free char *real = NULL;
+    (void)proc_cwd(sh->pid, &real); /* it stays NULL when bash has just ended */
+    shell_tell_dir(sh, pwd, real ? real : "");
+}
+
 static void on_one_report(struct shell *sh, char *text)
 {
     char *code = strchr(text, ' ');
@@ -178,8 +208,8 @@ static void on_one_report(struct shell *sh, char *text)
     *code++ = *cwd++ = '\0';
     sh->nonce[0] = '\0';
     ev_timer_stop(&sh->timer);
-    if (sh->session && *cwd == '/' && !(sh->phase == SHELL_RUNNING && sh->own_cwd))
-        session_kind_cwd(sh->session, cwd);
+    if (sh->session && !(sh->phase == SHELL_RUNNING && sh->own_cwd))
+        check_dir(sh, cwd);
     switch (sh->phase) {
     case SHELL_STARTING:
         sh->reported = true;
@@ -250,22 +280,31 @@ void shell_forget_bash(struct shell *sh)
     ev_timer_stop(&sh->timer);
 }
 
+/* Without what may have ended the shell: a trap on DEBUG that exits, a limit of its memory. */
+static bool start_stripped(struct shell *sh, const char *state)
+{
+    auto_buf struct buf text = BUF_INIT(STATE_MAX);
+    if (sh->start_stripped || native_state_strip(state, strlen(state), true, &text) < 0)
+        return false;
+    sh->start_stripped = true;
+    return shell_start(sh, buf_cstr(&text), text.len, NULL, NULL) == 0;
+}
+
 /* A start that failed is tried again with less, then the session is given up. */
 static void start_failed(struct shell *sh, const struct err *err)
 {
-    bool had_state = sh->start_state != NULL, had_cwd = sh->start_cwd;
-    free(take_ptr(sh->start_state));
+    auto_free char *state = take_ptr(sh->start_state);
+    bool had_cwd = sh->start_cwd;
     sh->phase = SHELL_DOWN;
     if (!sh->session) { /* in the pool */
         native_leave_pool(sh);
         shell_free(sh);
         return;
     }
-    /* Without what may have been the cause: the state, then the directory. */
-    struct err again = {0};
-    if ((had_state || had_cwd) &&
-        shell_start(sh, NULL, 0, had_state ? sh->session->cwd : NULL,
-                    (const char *const *)strv_items(&sh->session->env), &again) == 0)
+    /* Without what may have been the cause: some of the state, all of it, then the directory. */
+    if (state && start_stripped(sh, state))
+        return;
+    if ((state || had_cwd) && shell_start(sh, NULL, 0, state ? sh->session->cwd : NULL, NULL) == 0)
         return;
     session_kind_lost(sh->session, err);
 }
@@ -347,8 +386,7 @@ static bool start_in_new_box(struct shell *sh)
         return false;
     shell_forget_bash(sh);
     auto_free char *state = take_ptr(sh->start_state);
-    return shell_start(sh, state, state ? strlen(state) : 0, s ? s->cwd : NULL,
-                       s ? (const char *const *)strv_items(&s->env) : NULL, NULL) == 0;
+    return shell_start(sh, state, state ? strlen(state) : 0, s ? s->cwd : NULL, NULL) == 0;
 }
 
 static void on_gone(void *ctx, bool lost)
@@ -500,6 +538,13 @@ static int start_lines(struct shell *sh, struct buf *lines, struct err *err)
         if (rc < 0)
             return rc;
         (void)buf_printf(lines, "\\builtin . %s/restore </dev/null >/dev/null 2>&1\n", sh->dir);
+    } else if (sh->session && sh->session->env.n) {
+        auto_buf struct buf text = BUF_INIT(8 * COMMAND_ENV_MAX);
+        native_env_script(&sh->session->env, &text);
+        int rc = shell_write_file(sh, "adopt", text.data, text.len, err);
+        if (rc < 0)
+            return rc;
+        (void)buf_printf(lines, "\\builtin . %s/adopt </dev/null >/dev/null 2>&1\n", sh->dir);
     }
     shell_add_report(sh, lines, "0");
     return 0;
@@ -539,17 +584,15 @@ static int spawn_bash(struct shell *sh, const struct strv *env, const char *cwd,
 }
 
 int shell_start(struct shell *sh, const char *state, size_t state_len, const char *cwd,
-                const char *const *env, struct err *err)
+                struct err *err)
 {
     free(sh->start_state);
-    sh->start_state = state ? xmemdup(state, state_len) : NULL;
+    sh->start_state = state ? xstrndup(state, state_len) : NULL;
     /* A saved state holds all variables, and knows which of the defaults were unset. */
     auto_strv struct strv vars = STRV_INIT(4 * COMMAND_ENV_MAX);
     int rc = 0;
     if (!state)
         rc = strv_push_all(&vars, (const char *const *)strv_items(&sh->n->base_env));
-    for (size_t i = 0; rc == 0 && !state && env && env[i]; i++)
-        rc = native_set_var(&vars, env[i]);
     sh->start_cwd = !state && cwd && *cwd == '/';
     if (rc == 0 && sh->start_cwd) /* with its symlinks, if it is the same directory */
         rc = strv_set_env(&vars, "PWD", cwd);
@@ -575,9 +618,7 @@ int shell_start(struct shell *sh, const char *state, size_t state_len, const cha
         return rc;
     sh->phase = SHELL_STARTING;
     sh->reported = false;
-    sh->facts = (struct state_facts){0};
-    if (sh->start_state)
-        native_state_facts(sh->start_state, strlen(sh->start_state), &sh->facts);
+    native_state_facts(state ? state : "", state ? state_len : 0, &sh->facts);
     ev_timer_start(&sh->timer, START_LIMIT_MS);
     return 0;
 }
@@ -585,6 +626,7 @@ int shell_start(struct shell *sh, const char *state, size_t state_len, const cha
 void shell_became_idle(struct shell *sh)
 {
     sh->n_starts = 0;
+    sh->start_stripped = false;
     free(take_ptr(sh->start_state));
     sh->phase = SHELL_IDLE;
     if (!sh->session)
