@@ -109,9 +109,11 @@ bool native_may_list_traps(const char *text, size_t len)
     const char *p = text, *end = text + len;
     while ((p = memmem(p, (size_t)(end - p), "trap", 4))) {
         p += 4;
+        if (p < end && strchr("'\"`", *p)) /* it ends a text for eval; `trap 'x'` sets one */
+            return true;
         while (p < end && (*p == ' ' || *p == '\t'))
             p++;
-        if (p == end || strchr("\n;&|)}>'\"`", *p) || (end - p > 1 && memcmp(p, "-p", 2) == 0))
+        if (p == end || strchr("\n;&|)}>", *p) || (end - p > 1 && memcmp(p, "-p", 2) == 0))
             return true;
     }
     return false;
