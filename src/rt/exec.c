@@ -184,6 +184,32 @@ static struct rt_command *new_command(struct rt *rt, struct rt_session *rs,
     return rc;
 }
 
+/* Decides and records: the request, or that it was denied. */
+static int let_in(struct rt *rt, const struct rt_caller *caller, const struct rt_exec *exec,
+                  struct rt_command *cmd, struct err *err)
+{
+    int rc = decide(rt, caller, exec, err);
+    if (rc < 0) {
+        cmd->c->state = COMMAND_DENIED;
+        (void)record(rt, "denied", caller, cmd->c, NULL); /* it is denied with or without */
+        return rc;
+    }
+    rc = map_set(&rt->commands, cmd->c->id, cmd);
+    if (rc < 0)
+        return err_set(err, ERR_LIMIT, "more than %d commands are known", RT_COMMANDS_MAX);
+    return record(rt, "request", caller, cmd->c, err);
+}
+
+static int submit(struct rt_session *rs, struct rt_command *cmd, struct err *err)
+{
+    int rc = rt_session_wake(rs, err);
+    if (rc < 0)
+        return rc;
+    cmd->isolation = rs->s->isolation;
+    rs->n_commands++;
+    return session_submit(rs->s, cmd->c, err);
+}
+
 int rt_exec(struct rt *rt, const struct rt_caller *caller, const struct rt_exec *exec, char *ret_id,
             struct err *err)
 {
@@ -193,25 +219,16 @@ int rt_exec(struct rt *rt, const struct rt_caller *caller, const struct rt_exec 
     if (rs->closing)
         return err_set(err, ERR_CLOSED, "session '%s' is closing", rs->id);
     int rc = command_spec_check(&exec->spec, err);
-    if (rc == 0)
-        rc = decide(rt, caller, exec, err);
     if (rc < 0)
         return rc;
-
     struct rt_command *cmd = new_command(rt, rs, exec);
-    rc = map_set(&rt->commands, cmd->c->id, cmd);
-    if (rc < 0)
-        (void)err_set(err, ERR_LIMIT, "more than %d commands are known", RT_COMMANDS_MAX);
-    if (rc == 0)
-        rc = record(rt, "request", caller, cmd->c, err);
-    if (rc == 0)
-        rc = rt_session_wake(rs, err);
+    rc = let_in(rt, caller, exec, cmd, err);
     if (rc == 0) {
-        cmd->isolation = rs->s->isolation;
-        rs->n_commands++;
         if (ret_id)
             memcpy(ret_id, cmd->c->id, sizeof(cmd->c->id));
-        rc = session_submit(rs->s, cmd->c, err);
+        rc = submit(rs, cmd, err);
+        if (rc < 0) /* the request stands in the record: that nothing ran must, too */
+            (void)record(rt, "refused", caller, cmd->c, NULL);
     }
     if (rc < 0) {
         rt_command_free(cmd);

@@ -40,7 +40,11 @@ struct rt_policy {
     void *ctx;
 };
 
-/* Records every request, decision and result; a failing record refuses the command. */
+/*
+ * Records what happens, a kind each: "request" (let in, about to run), "result", "denied" (by the
+ * policy) and "refused" (let in, but nothing ran: a full queue). A request that cannot be recorded
+ * is refused.
+ */
 struct rt_record {
     int (*append)(const char *kind, const struct rt_caller *caller, const struct command *c,
                   uint64_t *ret_index, struct err *err, void *ctx);
