@@ -710,7 +710,8 @@ void foreground_saves_long(struct shell *sh)
 
 void save_report(struct shell *sh)
 {
-    (void)read_state(sh, "state"); /* a failure keeps the one before */
+    if (!read_state(sh, "state")) /* then that of before stays */
+        sh->session->current->limit = "state";
     auto_buf struct buf lines = BUF_INIT(256);
     if (sh->own_exit_trap && sh->facts.has_own_exit_trap)
         (void)buf_append_str(&lines, "\\builtin trap - EXIT\n");
