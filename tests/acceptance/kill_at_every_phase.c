@@ -81,7 +81,7 @@ static const struct command *reach(struct fx *fx, const char *phase)
         fx_wait_text(fx, c, CAPTURE_STDOUT, "a\n");
     } else if (strcmp(phase, "being stopped") == 0) {
         c = fx_start(fx, "sh -c \"trap '' INT TERM; echo a; while :; do sleep 1; done\"",
-                     &(struct fx_opt){.grace_ms = 60000});
+                     &(struct fx_opt){.grace_ms = 1000});
         fx_wait_text(fx, c, CAPTURE_STDOUT, "a\n");
         CHECK_INT(rt_stop(fx->rt, c->id, NULL), 0);
     } else if (strcmp(phase, "just started") == 0) {
