@@ -151,14 +151,14 @@ static size_t skip_speaker(const char *p, size_t len)
 
 void judge_strip_places(const char *text, size_t len, struct buf *out)
 {
-    for (const char *p = text, *end = text + len; p < end;) {
-        size_t n = skip_speaker(p, (size_t)(end - p));
+    for (size_t at = 0; at < len;) {
+        size_t n = skip_speaker(text + at, len - at);
         if (!n) {
-            CHECK_INT(buf_append_byte(out, *p++), 0);
+            CHECK_INT(buf_append_byte(out, text[at++]), 0);
             continue;
         }
-        p += n;
-        p += skip_line_number(p, (size_t)(end - p));
+        at += n;
+        at += skip_line_number(text + at, len - at);
     }
 }
 
