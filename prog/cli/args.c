@@ -114,6 +114,11 @@ static int take_value(struct walk *w, const struct cli_option *o, const char *na
         return set_value(w, o, name, inline_value);
     if (!w->argv[0])
         return err_set(w->err, ERR_INVALID, "%s wants a value: %s %s", name, name, o->arg);
+    /* It is more likely that the value was forgotten than that it looks like an option. */
+    bool is_name = strcmp(o->arg, "NAME") == 0;
+    if (strcmp(w->argv[0], "--") == 0 || (is_name && w->argv[0][0] == '-'))
+        return err_set(w->err, ERR_INVALID, "%s wants a value, %s, before '%s'", name, o->arg,
+                       w->argv[0]);
     return set_value(w, o, name, *w->argv++);
 }
 

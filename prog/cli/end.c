@@ -7,7 +7,13 @@
 struct cli_end cli_end_of_command(const struct command *c)
 {
     return (struct cli_end){
-        .state = c->state, .exit_code = c->exit_code, .why = c->why, .limit = c->limit};
+        .state = c->state,
+        .exit_code = c->exit_code,
+        .why = c->why,
+        .limit = c->limit,
+        .timeout_ms = c->timeout_ms,
+        .timeout_clamped = c->timeout_clamped,
+    };
 }
 
 struct cli_end cli_end_of_result(const struct json_node *result)
@@ -16,12 +22,18 @@ struct cli_end cli_end_of_result(const struct json_node *result)
     int state = status ? command_state_find(status) : -1;
     int64_t code = CLI_FAILED;
     (void)json_i64(json_get(result, "exitCode"), &code); /* null until it has ended */
+    int64_t timeout_ms = 0;
+    bool clamped = false;
+    (void)json_i64(json_get(result, "timeoutMs"), &timeout_ms);
+    (void)json_bool(json_get(result, "timeoutClamped"), &clamped);
     const struct json_node *why = json_get(result, "why");
     return (struct cli_end){
         .state = state < 0 ? COMMAND_RUNNING : (enum command_state)state,
         .exit_code = (int)code,
         .why = json_cstr(json_type(why) == JSON_OBJECT ? json_get(why, "summary") : why),
         .limit = json_cstr(json_get(result, "limit")),
+        .timeout_ms = timeout_ms,
+        .timeout_clamped = clamped,
     };
 }
 
@@ -54,7 +66,11 @@ void cli_end_note(const struct cli_args *args, const struct cli_end *end)
     const char *colon = end->why ? ": " : "";
     switch (end->state) {
     case COMMAND_TIMED_OUT:
-        cli_note(args, "time ran out, the command was stopped%s%s", colon, why);
+        cli_note(args, "time ran out after %g s, the command was stopped%s%s",
+                 (double)end->timeout_ms / 1000, colon, why);
+        if (end->timeout_clamped)
+            cli_note(args,
+                     "more is not to be had in the foreground; --background has no such limit");
         return;
     case COMMAND_DENIED:
         cli_note(args, "the command was refused%s%s", colon, why);

@@ -13,6 +13,8 @@ struct cli_end {
     int exit_code;
     const char *why;   /* can be NULL */
     const char *limit; /* can be NULL */
+    int64_t timeout_ms;
+    bool timeout_clamped; /* more was asked for */
 };
 
 struct cli_end cli_end_of_command(const struct command *c);

@@ -8,7 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/err.h"
+#include "json/write.h"
+
+enum { ERROR_OBJECT_MAX = 64 * 1024 };
+
+static int print_error; /* of the first write to standard output that failed */
 
 /* "nacre exec: " */
 static void start_line(const struct cli_args *args)
@@ -17,26 +23,68 @@ static void start_line(const struct cli_args *args)
     (void)fprintf(stderr, "nacre%s%s: ", name ? " " : "", name ? name : "");
 }
 
-/* Where to look for what was not found; "" if nothing is known. */
-static const char *hint_of(const struct err *err)
+/*
+ * What to do about an error, by what its text starts with and, if that alone does not tell, holds;
+ * verb NULL: of any. A "%s" is the first operand.
+ */
+static const struct hint {
+    const char *start, *part, *verb, *hint;
+} hints[] = {
+    {"no command '",       "'",                      NULL,             "; 'nacre ps -a' lists those that are known"         },
+    {"no session '",       "'",                      NULL,             "; 'nacre session list' lists them"                  },
+    {"session '",          "' has no snapshot '",    NULL,             "; 'nacre session show %s' lists them"               },
+    {"session '",          "' exists already",       "session import", "; --name NAME gives it another name"                },
+    {"session '",          "' is running a command", NULL,             "; 'nacre ps' lists it, 'nacre kill' stops it"       },
+    {"start the daemon '", " holds '",               NULL,             "; set NACRE_SOCKET to its socket, or XDG_STATE_HOME"},
+    {"start the daemon '", "'",                      NULL,             "; 'nacre doctor' says how to mend it"               },
+};
+
+static bool fits(const struct hint *h, const struct cli_args *args, const char *text)
 {
-    static const struct {
-        const char *text, *hint;
-    } hints[] = {
-        {"no command '", "; 'nacre ps -a' lists those that are known"},
-        {"no session '", "; 'nacre session list' lists them"         },
-    };
-    for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
-        if (err->code == ERR_NOT_FOUND &&
-            strncmp(err->text, hints[i].text, strlen(hints[i].text)) == 0)
-            return hints[i].hint;
-    return "";
+    size_t len = strlen(h->start);
+    return strncmp(text, h->start, len) == 0 && strstr(text + len, h->part) &&
+           (!h->verb || (args->verb && strcmp(args->verb->name, h->verb) == 0));
+}
+
+static void add_hint(const struct cli_args *args, const char *text)
+{
+    for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++) {
+        if (!fits(&hints[i], args, text))
+            continue;
+        const char *hint = hints[i].hint, *name = strstr(hint, "%s");
+        if (name)
+            (void)fprintf(stderr, "%.*s%s%s", (int)(name - hint), hint,
+                          args->n_operands ? args->operands[0] : "NAME", name + 2);
+        else
+            (void)fputs(hint, stderr);
+        return;
+    }
+}
+
+/* For a program that reads JSON and nothing else; stdio writes it at exit, if it can. */
+static void print_error_object(const struct err *err)
+{
+    auto_buf struct buf text = BUF_INIT(ERROR_OBJECT_MAX);
+    struct json_w w;
+    json_w_init(&w, &text);
+    json_w_obj(&w);
+    json_w_kobj(&w, "error");
+    json_w_kstr(&w, "code", err_name(err->code));
+    json_w_kstr(&w, "message", err->text);
+    json_w_obj_end(&w);
+    json_w_obj_end(&w);
+    if (json_w_finish(&w) == 0)
+        cli_print("%.*s\n", (int)text.len, text.data);
 }
 
 int cli_fail(const struct cli_args *args, const struct err *err)
 {
     start_line(args);
-    (void)fprintf(stderr, "%s%s\n", err->text, hint_of(err));
+    (void)fputs(err->text, stderr);
+    add_hint(args, err->text);
+    (void)fputc('\n', stderr);
+    if (args->json)
+        print_error_object(err);
     return err->code == ERR_DENIED ? CLI_DENIED : CLI_FAILED;
 }
 
@@ -66,13 +114,15 @@ void cli_print(const char *fmt, ...)
 {
     va_list list;
     va_start(list, fmt);
-    (void)vfprintf(stdout, fmt, list); /* cli_flush() looks at the stream's error */
+    if (vfprintf(stdout, fmt, list) < 0 && !print_error)
+        print_error = errno;
     va_end(list);
 }
 
 void cli_print_bytes(const void *p, size_t n)
 {
-    (void)fwrite(p, 1, n, stdout);
+    if (fwrite(p, 1, n, stdout) < n && !print_error)
+        print_error = errno;
 }
 
 void cli_broken_pipe(void)
@@ -87,9 +137,10 @@ int cli_flush(const struct cli_args *args, int status)
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
-    if (errno == EPIPE)
+    int error = print_error ? print_error : errno ? errno : EIO;
+    if (error == EPIPE)
         cli_broken_pipe();
     struct err err;
-    (void)err_set(&err, errno ? errno : EIO, "write to standard output");
+    (void)err_set(&err, error, "write to standard output");
     return cli_fail(args, &err);
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* nacre session VERB */
+#include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/io.h"
+#include "base/own.h"
 #include "base/utf8.h"
 #include "cli/call.h"
 #include "cli/list.h"
@@ -88,6 +92,16 @@ static int show_sessions(const struct cli_args *args, const struct json_node *re
     return CLI_OK;
 }
 
+/* Into what is there and must not be replaced: a device, a pipe, what a link leads to. */
+static int write_through(const char *path, const char *p, size_t n, struct err *err)
+{
+    auto_close int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return err_set(err, errno, "open '%s'", path);
+    int rc = io_write_all(fd, p, n);
+    return rc < 0 ? err_set(err, -rc, "write '%s'", path) : 0;
+}
+
 static int show_file(const struct cli_args *args, const struct json_node *result)
 {
     size_t len = 0;
@@ -97,7 +111,10 @@ static int show_file(const struct cli_args *args, const struct json_node *result
         return CLI_OK;
     }
     struct err err;
-    int rc = io_write_file(AT_FDCWD, args->output, file, len, 0600, &err);
+    struct stat st;
+    bool replace = lstat(args->output, &st) < 0 || S_ISREG(st.st_mode);
+    int rc = replace ? io_write_file(AT_FDCWD, args->output, file, len, 0600, &err)
+                     : write_through(args->output, file, len, &err);
     return rc < 0 ? cli_fail(args, &err) : CLI_OK;
 }
 

@@ -18,7 +18,7 @@ static const struct cli_option json_only[] = {OPT_JSON, OPT_END};
 static const struct cli_option exec_options[] = {
     OPT_SESSION,
     {"file", 'f', CLI_TEXT, FIELD(file), "FILE", "read the text of the command from FILE"},
-    {"timeout", 0, CLI_LIMIT, FIELD(timeout_ms), "DURATION", "stop it then (none: only with --background)"},
+    {"timeout", 0, CLI_LIMIT, FIELD(timeout_ms), "DURATION", "stop it then; 120s is the most, but for --background (none)"},
     {"grace", 0, CLI_DURATION, FIELD(grace_ms), "DURATION", "time between INT, TERM and KILL when stopping"},
     {"yield", 0, CLI_DURATION, FIELD(yield_ms), "DURATION", "return then and let it go on (needs -s)"},
     OPT_CWD,
@@ -94,6 +94,9 @@ static const struct cli_option wait_options[] = {
     "daemon takes part. With -s it runs in that session of the daemon, which is started\n" \
     "if need be: directory, variables, functions and options are kept.\n" \
     "\n" \
+    "Commands of one session run one after another: the time limit counts from when it\n" \
+    "is this one's turn. DURATION has a unit (1500ms, 30s, 2m, 1h30m) or is milliseconds.\n" \
+    "\n" \
     "The exit status is the command's: 128+N if signal N ended it, 124 if time ran out\n" \
     "(120s unless --timeout says less). 125 is a failure of nacre, 126 a refusal, 2 a\n" \
     "faulty command line. Ctrl-C stops the command and gives 130; a second one kills it."
@@ -101,7 +104,7 @@ static const struct cli_option wait_options[] = {
 #define WAIT_HELP \
     "Without a condition it waits for the end and gives the command's exit status. With\n" \
     "one the status is 0 when it is met, 1 when the command ended before, 124 when time\n" \
-    "ran out first."
+    "ran out first. DURATION has a unit (1500ms, 30s, 2m) or is milliseconds."
 
 #define KILL_HELP \
     "The command gets INT, after its grace TERM, after that KILL, with everything that\n" \

@@ -32,6 +32,8 @@ static int command_status(const struct cli_args *args, struct client *client, st
     if (client_call(client, arena, CLIENT_WAIT, &result, &err) < 0)
         return cli_fail(args, &err);
     struct cli_end end = cli_end_of_result(result);
+    if (!args->json)
+        cli_end_note(args, &end);
     return cli_end_status(&end, 0);
 }
 

@@ -179,7 +179,8 @@ static void kind_forget(struct command *c)
 static int kind_restore(struct session *s, const char *state, size_t len, struct err *err)
 {
     struct shell *sh = s->kind_data;
-    if (sh->phase != SHELL_IDLE && sh->phase != SHELL_DOWN)
+    /* A bash that still starts is let go as well: what it was sent ends with its pipe. */
+    if (sh->phase != SHELL_IDLE && sh->phase != SHELL_DOWN && sh->phase != SHELL_STARTING)
         return err_set(err, ERR_BUSY, "session '%s' is not idle", s->id);
     if (state) {
         int rc = native_state_check(state, len, err);

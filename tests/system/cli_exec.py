@@ -194,7 +194,9 @@ def time_limits_come_from_the_environment():
     env = dict(ENV, NACRE_DEFAULT_COMMAND_TIMEOUT_MS="300")
     gives(nacre("exec", "--", "sleep 60", env=env), b"", 124, None)
     env = dict(ENV, NACRE_MAX_COMMAND_TIMEOUT_MS="300")
-    gives(nacre("exec", "--timeout", "1h", "--", "sleep 60", env=env), b"", 124, None)
+    run = nacre("exec", "--timeout", "1h", "--", "sleep 60", env=env)
+    gives(run, b"", 124, None)
+    assert b"time ran out after 0.3 s" in run.stderr and b"--background" in run.stderr, run
     env = dict(ENV, NACRE_MAX_COMMAND_TIMEOUT_MS="soon")
     refuses(nacre("exec", "--", "true", env=env), "NACRE_MAX_COMMAND_TIMEOUT_MS", 125)
 
@@ -344,6 +346,8 @@ def closed_descriptors_are_reported():
     run = shell(f"{NACRE} exec -- 'echo x' >&-")
     check(run.returncode, 125, run)
     assert b"standard output" in run.stderr, run.stderr
+    run = shell(f"{NACRE} completion bash > /dev/full")  # more than a buffer holds
+    assert run.returncode == 125 and b"No space" in run.stderr, run
     run = shell(f"{NACRE} version > /dev/full")
     check(run.returncode, 125, run)
     assert b"No space left" in run.stderr, run.stderr
@@ -476,6 +480,9 @@ def bad_command_lines_are_explained():
     refuses(nacre("exec", "--tiemout", "1s", "--", "true"), "did you mean '--timeout'?")
     refuses(nacre("exec", "ls", "-l"), "put '--' before the command")
     refuses(nacre("exec", "--json=1", "--", "true"), "--json takes no value")
+    refuses(nacre("exec", "-s", "--", "true"), "-s wants a value, NAME, before '--'")
+    refuses(nacre("exec", "-s", "--json", "--", "true"), "NAME, before '--json'")
+    refuses(nacre("exec", "--timeout", "--", "true"), "DURATION, before '--'")
     refuses(nacre("exec", "--background", "--", "true"), "-s NAME")
     refuses(nacre("exec", "--yield", "1s", "--", "true"), "-s NAME")
     refuses(nacre("exec", "--timeout", "none", "--", "true"), "--timeout none")
