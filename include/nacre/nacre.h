@@ -146,8 +146,15 @@ NACRE_API void nacre_close(struct nacre *nacre);
 /*
  * For programs with an event loop: a descriptor that becomes readable when there is something to
  * do, and the milliseconds (-1: any time) after which nacre_dispatch() is to be called even if it
- * did not. Ask for the time again after every call of the library, just before you poll. The
- * descriptor may be -1, which poll(2) passes over: then the time alone counts.
+ * did not:
+ *
+ *     struct pollfd p = {.fd = nacre_poll_fd(n), .events = POLLIN};
+ *     poll(&p, 1, nacre_poll_timeout(n));
+ *     nacre_dispatch(n, NULL);
+ *
+ * Ask for the time again after every call of the library, just before you poll; the descriptor
+ * stays the same until nacre_close(), and is the library's: poll it (epoll too), nothing else. It
+ * may be readable with nothing to tell. After nacre_close() both are -1.
  */
 NACRE_API int nacre_poll_fd(const struct nacre *nacre);
 NACRE_API int nacre_poll_timeout(const struct nacre *nacre);

@@ -82,6 +82,23 @@ void ev_stop(struct ev *ev)
     ev->stopping = true;
 }
 
+int ev_poll_fd(const struct ev *ev)
+{
+    return uv_backend_fd(&ev->loop);
+}
+
+int ev_poll_timeout(struct ev *ev)
+{
+    if (!has_work(ev))
+        return -1;
+    if (ev->n_calls > 0)
+        return 0;
+    if (!ev->fake)
+        ev_timers_arm(ev);
+    uv_update_time(&ev->loop); /* what is left is counted from there */
+    return uv_backend_timeout(&ev->loop);
+}
+
 uint64_t ev_now_ns(const struct ev *ev)
 {
     return ev->fake ? ev->fake_ns : (uint64_t)clock_mono_ns();

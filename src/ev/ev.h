@@ -74,6 +74,15 @@ void ev_run(struct ev *ev);
 /* Makes the ev_run() in progress, or the next one, return at the end of its turn. */
 void ev_stop(struct ev *ev);
 
+/*
+ * For a loop around this one: a descriptor, of which only readability counts, and the milliseconds
+ * (-1: any time) after which ev_run_once(ev, false) is to be called even if it is not readable. The
+ * time holds until the next call of ev; it is 0 while the descriptor does not know yet what is
+ * waited for.
+ */
+int ev_poll_fd(const struct ev *ev);
+int ev_poll_timeout(struct ev *ev);
+
 /* Nanoseconds of CLOCK_MONOTONIC now (not of the turn's begin), or of the fake clock. */
 uint64_t ev_now_ns(const struct ev *ev);
 

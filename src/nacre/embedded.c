@@ -24,7 +24,6 @@
 
 enum {
     WAIT_STEP_MS = 24 * 3600 * 1000,
-    LOOK_EVERY_MS = 5,
 };
 
 struct embedded {
@@ -122,17 +121,14 @@ static int start(struct embedded *e, const struct nacre_options *o, struct err *
     return rt_new(e->ev, &options, &e->rt, err);
 }
 
-/* The loop has no descriptor to give away: its events are looked for every few milliseconds. */
 static int embedded_poll_fd(const struct nacre *n)
 {
-    (void)n;
-    return -1;
+    return ev_poll_fd(of(n)->ev);
 }
 
 static int embedded_poll_timeout(const struct nacre *n)
 {
-    (void)n;
-    return LOOK_EVERY_MS;
+    return ev_poll_timeout(of(n)->ev);
 }
 
 static int embedded_dispatch(struct nacre *n, struct err *err)

@@ -414,20 +414,52 @@ static void callbacks_start_the_next(struct nacre *n)
     end_session(chain.session);
 }
 
+/* A turn of a loop that is not the library's; it sleeps at most 20 s. */
+static void turn_of_another(struct nacre *n)
+{
+    enum { LONG_MS = 20000 };
+    struct pollfd p = {.fd = nacre_poll_fd(n), .events = POLLIN};
+    int timeout_ms = nacre_poll_timeout(n);
+    CHECK(p.fd >= 0);
+    CHECK(poll(&p, 1, timeout_ms < 0 || timeout_ms > LONG_MS ? LONG_MS : timeout_ms) >= 0);
+    OK(nacre_dispatch(n, &error));
+}
+
 static void loops_of_others_drive_it(struct nacre *n)
 {
     struct chain chain = {.session = open_session(n), .left = 3};
     OK(nacre_start(chain.session, "sleep 0.1; echo x", NACRE_TEXT,
                    OPTIONS(nacre_exec_options, .on_result = go_on, .ctx = &chain), &chain.command,
                    &error));
-    int turns = 0;
-    while (chain.left > 0 && turns++ < 1000) {
-        struct pollfd p = {.fd = nacre_poll_fd(n), .events = POLLIN};
-        CHECK(poll(&p, 1, nacre_poll_timeout(n)) >= 0);
-        OK(nacre_dispatch(n, &error));
-    }
+    for (int turns = 0; chain.left > 0 && turns < 1000; turns++)
+        turn_of_another(n);
     CHECK_INT(chain.left, 0);
     end_session(chain.session);
+}
+
+static void count_result(void *ctx, const struct nacre_result *result)
+{
+    (void)result;
+    ++*(int *)ctx;
+}
+
+/* While a command sleeps so does the loop; and the time limit wakes it. */
+static void loops_of_others_sleep(struct nacre *n)
+{
+    struct nacre_command *c = NULL;
+    struct nacre_session *s = open_session(n);
+    int n_results = 0, turns = 0;
+    expect(s, "echo warm", "warm\n");
+    OK(nacre_start(s, "sleep 60", NACRE_TEXT,
+                   OPTIONS(nacre_exec_options, .timeout_ms = 1000, .on_result = count_result,
+                           .ctx = &n_results),
+                   &c, &error));
+    for (; n_results == 0 && turns < 1000; turns++)
+        turn_of_another(n);
+    CHECK_INT(n_results, 1);
+    CHECK(turns < 100); /* some for the start, some for the end; a loop that spins has thousands */
+    nacre_command_free(c);
+    end_session(s);
 }
 
 /* ---- sessions ---- */
@@ -601,6 +633,7 @@ static const struct lib_case {
     {"survivors_are_named",           survivors_are_named          },
     {"callbacks_start_the_next",      callbacks_start_the_next     },
     {"loops_of_others_drive_it",      loops_of_others_drive_it     },
+    {"loops_of_others_sleep",         loops_of_others_sleep        },
     {"sessions_are_listed_and_found", sessions_are_listed_and_found},
     {"sessions_are_forked",           sessions_are_forked          },
     {"sessions_go_back",              sessions_go_back             },

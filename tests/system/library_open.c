@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The installed library: opening and closing runtimes, and what outlives them. */
 #include <errno.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -23,6 +24,27 @@ TEST(directories_are_checked)
     struct nacre *n = NULL;
     FAILS(NACRE_ERR_INVALID, nacre_open(OPTIONS(nacre_options, .run_dir = "relative"), &n, &error));
     FAILS(ENOENT, nacre_open(OPTIONS(nacre_options, .state_dir = "/no/such/dir"), &n, &error));
+}
+
+/* A runtime with nothing to do wakes nobody, and a closed one has nothing to poll. */
+TEST(an_idle_runtime_lets_loops_sleep)
+{
+    struct nacre *n = NULL;
+    OK(nacre_open(NULL, &n, &error));
+    CHECK(nacre_poll_fd(n) >= 0);
+    int sleeps = 0;
+    for (int i = 0; i < 100 && sleeps == 0; i++) {
+        struct pollfd p = {.fd = nacre_poll_fd(n), .events = POLLIN};
+        int timeout_ms = nacre_poll_timeout(n);
+        sleeps = (timeout_ms < 0 || timeout_ms >= 100) && poll(&p, 1, 100) == 0;
+        OK(nacre_dispatch(n, &error));
+    }
+    CHECK_INT(sleeps, 1);
+    struct nacre_session *s = open_session(n);
+    nacre_close(n);
+    CHECK_INT(nacre_poll_fd(n), -1); /* the handle of the session keeps it valid */
+    CHECK_INT(nacre_poll_timeout(n), -1);
+    nacre_session_free(s);
 }
 
 TEST(no_daemon_is_an_error)

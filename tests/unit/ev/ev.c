@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -374,6 +375,55 @@ TEST_TIMEOUT(a_timer_that_is_due_before_the_wait_ends_it, 10)
     CHECK_INT(close(fds[0]), 0);
     CHECK_INT(close(fds[1]), 0);
     ev_free(ev);
+}
+
+/* Sleeps as a loop around this one would, at most a second; then gives it a turn. */
+static void turn_of_another(struct ev *ev)
+{
+    struct pollfd p = {.fd = ev_poll_fd(ev), .events = POLLIN};
+    int timeout_ms = ev_poll_timeout(ev);
+    CHECK(poll(&p, 1, timeout_ms < 0 || timeout_ms > 1000 ? 1000 : timeout_ms) >= 0);
+    (void)ev_run_once(ev, false);
+}
+
+TEST(another_loop_may_wait_for_it)
+{
+    struct ev *ev = ev_new();
+    int pipe_fds[2];
+    CHECK_INT(pipe(pipe_fds), 0);
+    struct notes notes = {0};
+    struct watch w = {.ev = ev, .notes = &notes, .letter = 't', .read_fd = pipe_fds[0]};
+    CHECK_INT(ev_poll_timeout(ev), -1);
+
+    CHECK_INT(ev_fd_init(ev, &w.fd, pipe_fds[0], on_fd, &w), 0);
+    ev_fd_start(&w.fd, EV_READ);
+    CHECK_INT(write(pipe_fds[1], "x", 1), 1);
+    for (int i = 0; i < 10 && w.n_calls == 0; i++)
+        turn_of_another(ev);
+    CHECK_INT(w.n_calls, 1);
+    CHECK_INT(ev_poll_timeout(ev), -1);
+
+    ev_timer_init(ev, &w.timer, on_timer, &w);
+    ev_timer_start(&w.timer, 60000);
+    int left_ms = ev_poll_timeout(ev);
+    CHECK(left_ms > 50000 && left_ms <= 60001);
+    ev_timer_start(&w.timer, 20);
+    usleep(10000); /* the time that passes outside the loop counts */
+    CHECK(ev_poll_timeout(ev) <= 11);
+    for (int i = 0; i < 10 && w.n_calls == 1; i++)
+        turn_of_another(ev);
+    CHECK_STR(notes.text, "t");
+
+    ev_defer(ev, on_timer, &w);
+    CHECK_INT(ev_poll_timeout(ev), 0);
+    turn_of_another(ev);
+    CHECK_STR(notes.text, "tt");
+
+    ev_fd_close(&w.fd);
+    ev_timer_close(&w.timer);
+    CHECK_INT(ev_poll_timeout(ev), -1);
+    ev_free(ev);
+    CHECK_INT(close(pipe_fds[0]) | close(pipe_fds[1]), 0);
 }
 
 TEST(a_repeating_timer_is_stopped_by_ev_stop)
