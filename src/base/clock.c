@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/clock.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -63,6 +62,15 @@ int64_t clock_wall_ms(void)
     return read_clock(CLOCK_REALTIME, 1000);
 }
 
+/* Writes n digits and what follows them; returns the place behind. */
+static char *put_digits(char *p, int n, int value, char behind)
+{
+    for (int i = n - 1; i >= 0; i--, value /= 10)
+        p[i] = (char)('0' + value % 10);
+    p[n] = behind;
+    return p + n + 1;
+}
+
 char *clock_iso8601(int64_t ms, char buf[CLOCK_ISO8601_SIZE])
 {
     if (ms < first_ms)
@@ -72,9 +80,14 @@ char *clock_iso8601(int64_t ms, char buf[CLOCK_ISO8601_SIZE])
     int64_t days = (ms >= 0 ? ms : ms - MS_PER_DAY + 1) / MS_PER_DAY;
     int rest = (int)(ms - days * MS_PER_DAY);
     struct date date = date_from_days(days);
-    (void)snprintf(buf, CLOCK_ISO8601_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
-                   date.year % 10000, date.month, date.day, rest / 3600000, rest / 60000 % 60,
-                   rest / 1000 % 60, rest % 1000);
+    char *p = put_digits(buf, 4, date.year, '-');
+    p = put_digits(p, 2, date.month, '-');
+    p = put_digits(p, 2, date.day, 'T');
+    p = put_digits(p, 2, rest / 3600000, ':');
+    p = put_digits(p, 2, rest / 60000 % 60, ':');
+    p = put_digits(p, 2, rest / 1000 % 60, '.');
+    p = put_digits(p, 3, rest % 1000, 'Z');
+    *p = '\0';
     return buf;
 }
 
