@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/signame.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 enum { ENV_BYTES_MAX = 8 * 1024 * 1024, NAME_SIZE = 64 };
 
@@ -125,10 +125,10 @@ static int take_value(struct walk *w, const struct cli_option *o, const char *na
 static int unknown_option(struct walk *w, const char *word, size_t len)
 {
     const struct cli_verb *verb = w->args->verb;
-    struct cli_suggest near = {0};
+    struct suggest near = {0};
     auto_free char *name = xstrndup(word + 2, len > 2 ? len - 2 : 0);
     for (const struct cli_option *o = verb ? verb->options : NULL; o && o->name; o++)
-        cli_suggest_try(&near, name, o->name, strlen(o->name));
+        suggest_try(&near, name, o->name, strlen(o->name));
     if (near.best)
         return err_set(w->err, ERR_INVALID, "unknown option '%.*s'; did you mean '--%.*s'?",
                        (int)len, word, near.best_len, near.best);
@@ -227,11 +227,11 @@ static int check_operands(const struct cli_args *args, struct err *err)
 static int unknown_verb(const struct cli_verb *verbs, const char *group, const char *word,
                         struct err *err)
 {
-    struct cli_suggest near = {0};
+    struct suggest near = {0};
     size_t skip = group ? strlen(group) + 1 : 0;
     for (const struct cli_verb *v = verbs; v->name; v++)
         if (!group || (strncmp(v->name, group, skip - 1) == 0 && v->name[skip - 1] == ' '))
-            cli_suggest_try(&near, word, v->name + skip, strcspn(v->name + skip, " "));
+            suggest_try(&near, word, v->name + skip, strcspn(v->name + skip, " "));
     const char *lead = group ? group : "", *blank = group ? " " : "";
     if (near.best)
         return err_set(err, ERR_INVALID, "unknown verb '%s%s%s'; did you mean '%s%s%.*s'?", lead,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@ static size_t min_of(size_t a, size_t b)
 static size_t distance_of(const char *a, size_t len_a, const char *b, size_t len_b)
 {
     /* Three rows of the table of all prefixes: a swap looks two rows back. */
-    size_t rows[3][CLI_SUGGEST_WORD_MAX + 1];
+    size_t rows[3][SUGGEST_WORD_MAX + 1];
     for (size_t j = 0; j <= len_b; j++)
         rows[0][j] = j;
     for (size_t i = 1; i <= len_a; i++) {
@@ -28,10 +28,10 @@ static size_t distance_of(const char *a, size_t len_a, const char *b, size_t len
     return rows[len_a % 3][len_b];
 }
 
-void cli_suggest_try(struct cli_suggest *s, const char *word, const char *candidate, size_t len)
+void suggest_try(struct suggest *s, const char *word, const char *candidate, size_t len)
 {
     size_t word_len = strlen(word);
-    if (word_len > CLI_SUGGEST_WORD_MAX || len > CLI_SUGGEST_WORD_MAX)
+    if (word_len > SUGGEST_WORD_MAX || len > SUGGEST_WORD_MAX)
         return;
     size_t distance = distance_of(word, word_len, candidate, len);
     /* The beginning of a word is as good as one slip ("sess" for "session"). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #include <string.h>
 
@@ -10,9 +10,9 @@ static const char *const known[] = {"exec", "session", "result", "serve", "versi
 /* The known word that is meant, or NULL. */
 static const char *suggest(const char *word)
 {
-    struct cli_suggest s = {0};
+    struct suggest s = {0};
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        cli_suggest_try(&s, word, known[i], strlen(known[i]));
+        suggest_try(&s, word, known[i], strlen(known[i]));
     return s.best;
 }
 
@@ -44,7 +44,7 @@ TEST(what_is_far_is_not_suggested)
 
 TEST(only_the_given_length_of_a_candidate_counts)
 {
-    struct cli_suggest s = {0};
-    cli_suggest_try(&s, "sesion", "session open", strlen("session"));
+    struct suggest s = {0};
+    suggest_try(&s, "sesion", "session open", strlen("session"));
     CHECK_MEM(s.best, (size_t)s.best_len, "session", 7);
 }
