@@ -4,16 +4,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/arena.h"
-#include "base/base64.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/own.h"
 #include "base/path.h"
 #include "base/rand.h"
-#include "json/read.h"
 #include "json/write.h"
+#include "rt/file.h"
 #include "rt/priv.h"
 #include "session/kind.h"
 
@@ -32,18 +30,6 @@ static const char *session_cwd(const struct rt_session *rs)
 
 /* ---- as JSON ---- */
 
-/* A state is bytes: text where it can be, base64 where not. */
-static void write_state(struct json_w *w, const char *state, size_t len)
-{
-    bool is_base64 = false;
-    json_w_key(w, "state");
-    if (state)
-        json_w_bytes(w, state, len, &is_base64);
-    else
-        json_w_null(w);
-    json_w_kstr(w, "encoding", is_base64 ? "base64" : "utf-8");
-}
-
 static void write_cwd(const struct rt_session *rs, struct json_w *w)
 {
     const char *cwd = session_cwd(rs);
@@ -52,28 +38,6 @@ static void write_cwd(const struct rt_session *rs, struct json_w *w)
         json_w_str_lossy(w, cwd, strlen(cwd));
     else
         json_w_null(w);
-}
-
-static void write_snapshots(const struct rt_session *rs, struct json_w *w)
-{
-    json_w_karr(w, "snapshots");
-    LIST_FOREACH(link, &rs->snapshots)
-    {
-        struct rt_snapshot *snap = list_entry(link, struct rt_snapshot, link);
-        json_w_obj(w);
-        json_w_kstr(w, "name", snap->name);
-        write_state(w, snap->state, snap->len);
-        json_w_obj_end(w);
-    }
-    json_w_arr_end(w);
-}
-
-static void write_env(const struct rt_session *rs, struct json_w *w)
-{
-    json_w_karr(w, "env");
-    for (size_t i = 0; i < rs->env.n; i++)
-        json_w_str_lossy(w, rs->env.items[i], strlen(rs->env.items[i]));
-    json_w_arr_end(w);
 }
 
 /* What the store keeps beside the state. */
@@ -86,9 +50,7 @@ static int write_stored(const struct rt_session *rs, struct buf *json)
     json_w_kstr(&w, "kind", rs->kind->name);
     json_w_kstr(&w, "tenant", rs->tenant);
     json_w_kint(&w, "createdMs", rs->created_ms);
-    write_cwd(rs, &w);
-    write_env(rs, &w);
-    write_snapshots(rs, &w);
+    rt_file_write_common(rs, &w);
     json_w_obj_end(&w);
     return json_w_finish(&w);
 }
@@ -481,108 +443,42 @@ int rt_session_export(struct rt *rt, const char *id, struct buf *out, struct err
     json_w_kstr(&w, "id", rs->id);
     json_w_kstr(&w, "kind", rs->kind->name);
     json_w_kstr(&w, "exportedAt", clock_iso8601(clock_wall_ms(), iso));
-    write_cwd(rs, &w);
-    write_env(rs, &w);
-    write_state(&w, state, len);
-    write_snapshots(rs, &w);
+    rt_file_write_common(rs, &w);
+    rt_file_write_state(&w, state, len);
     json_w_obj_end(&w);
     rc = json_w_finish(&w);
     return rc < 0 ? err_set(err, -rc, "export session '%s'", id) : buf_append_byte(out, '\n');
 }
 
-/* The bytes of "state" in a file or a stored row; *ret_state is malloc'd or NULL (no state). */
-static int read_state(const struct json_node *node, char **ret_state, size_t *ret_len,
-                      struct err *err)
+static void take_snapshots(struct rt_session *rs, struct rt_file *file)
 {
-    size_t len;
-    const char *text = json_str(json_get(node, "state"), &len);
-    const char *encoding = json_cstr(json_get(node, "encoding"));
-    *ret_state = NULL;
-    *ret_len = 0;
-    if (!text) {
-        if (json_type(json_get(node, "state")) == JSON_NULL)
-            return 0;
-        return err_set(err, ERR_INVALID, "state: expected a string or null");
-    }
-    if (!encoding || strcmp(encoding, "utf-8") == 0) {
-        *ret_state = xmemdup(text, len);
-        *ret_len = len;
-        return 0;
-    }
-    if (strcmp(encoding, "base64") != 0)
-        return err_set(err, ERR_INVALID, "encoding '%.40s': expected 'utf-8' or 'base64'",
-                       encoding);
-    auto_buf struct buf bytes = BUF_INIT(RT_FILE_MAX);
-    int rc = base64_decode(text, len, &bytes);
-    if (rc < 0)
-        return err_set(err, ERR_INVALID, "state: expected base64");
-    *ret_len = bytes.len;
-    *ret_state = buf_take(&bytes);
-    return 0;
-}
-
-static int read_env(const struct json_node *node, struct strv *env, struct err *err)
-{
-    JSON_FOREACH(item, json_get(node, "env"))
+    LIST_FOREACH(link, &file->snapshots)
     {
-        const char *var = json_cstr(item);
-        if (!var || strv_push(env, var) < 0)
-            return err_set(err, ERR_INVALID, "env: expected an array of NAME=VALUE strings");
-    }
-    return 0;
-}
-
-static void load_snapshots(struct rt_session *rs, const struct json_node *root)
-{
-    JSON_FOREACH(item, json_get(root, "snapshots"))
-    {
-        const char *name = json_cstr(json_get(item, "name"));
-        auto_free char *state = NULL;
-        size_t len;
-        if (!name || read_state(item, &state, &len, NULL) < 0)
-            continue;
-        (void)set_snapshot(rs, name, state, len, NULL);
+        list_remove(link);
+        list_add_tail(&rs->snapshots, link);
     }
 }
 
 int rt_session_import(struct rt *rt, const struct rt_caller *caller, const char *file, size_t len,
                       const char *new_id, char *ret_id, struct err *err)
 {
-    auto_arena struct arena arena;
-    arena_init(&arena, RT_FILE_MAX);
-    struct json_node *root;
-    int rc = json_parse(file, len, NULL, &arena, &root, err);
+    auto_rt_file struct rt_file f;
+    int rc = rt_file_read(&f, file, len, err);
     if (rc < 0)
-        return err_wrap(err, rc, "session file");
-    int64_t version;
-    if (json_i64(json_get(root, "nacreSession"), &version) < 0)
-        return err_set(err, ERR_INVALID, "session file: expected a field 'nacreSession'");
-    if (version != 1)
-        return err_set(err, ERR_UNSUPPORTED, "session file: version %lld, expected 1",
-                       (long long)version);
-    auto_strv struct strv env = STRV_INIT(2 * COMMAND_ENV_MAX);
-    auto_free char *state = NULL;
-    size_t state_len = 0;
-    rc = read_state(root, &state, &state_len, err);
-    if (rc == 0)
-        rc = read_env(root, &env, err);
-    if (rc < 0)
-        return err_wrap(err, rc, "session file");
-
-    const char *cwd = json_cstr(json_get(root, "cwd"));
+        return rc;
     struct rt_session_spec spec = {
-        .id = new_id ? new_id : json_cstr(json_get(root, "id")),
-        .kind = json_cstr(json_get(root, "kind")),
-        .cwd = cwd && check_cwd(cwd, NULL) == 0 ? cwd : NULL, /* another machine */
-        .env = (const char *const *)strv_items(&env),
-        .state = state,
-        .state_len = state_len,
+        .id = new_id ? new_id : f.id,
+        .kind = f.kind,
+        .cwd = f.cwd && check_cwd(f.cwd, NULL) == 0 ? f.cwd : NULL, /* another machine */
+        .env = (const char *const *)strv_items(&f.env),
+        .state = f.state,
+        .state_len = f.state_len,
     };
     rc = rt_session_open(rt, caller, &spec, ret_id, err);
     if (rc < 0)
         return rc;
     struct rt_session *rs = rt_get_session(rt, ret_id, err);
-    load_snapshots(rs, root);
+    take_snapshots(rs, &f);
     return store_session(rs, err);
 }
 
@@ -644,22 +540,19 @@ static void load_one(const char *id, const char *json, size_t json_len, const ch
                      size_t state_len, void *arg)
 {
     struct rt *rt = arg;
-    auto_arena struct arena arena;
-    arena_init(&arena, RT_FILE_MAX);
-    struct json_node *root;
+    auto_rt_file struct rt_file f;
     struct rt_session *rs;
-    if (json_parse(json, json_len, NULL, &arena, &root, NULL) < 0)
+    if (rt_file_read_row(&f, json, json_len, NULL) < 0)
         return;
-    const struct session_kind *kind = find_kind(rt, json_cstr(json_get(root, "kind")), NULL);
+    const struct session_kind *kind = find_kind(rt, f.kind, NULL);
     if (!kind || check_new_id(rt, id, NULL) < 0 || add_session(rt, id, kind, &rs, NULL) < 0)
         return;
-    const char *tenant = json_cstr(json_get(root, "tenant"));
-    const char *cwd = json_cstr(json_get(root, "cwd"));
-    rs->tenant = xstrdup(tenant ? tenant : "default");
-    rs->cwd = cwd ? xstrdup(cwd) : NULL;
-    (void)json_i64(json_get(root, "createdMs"), &rs->created_ms);
-    (void)read_env(root, &rs->env, NULL);
-    load_snapshots(rs, root);
+    rs->tenant = xstrdup(f.tenant ? f.tenant : "default");
+    rs->cwd = f.cwd ? xstrdup(f.cwd) : NULL;
+    if (f.created_ms)
+        rs->created_ms = f.created_ms;
+    (void)strv_push_all(&rs->env, (const char *const *)strv_items(&f.env)); /* as large at most */
+    take_snapshots(rs, &f);
     if (state) {
         rs->state = xmemdup(state, state_len);
         rs->state_len = state_len;

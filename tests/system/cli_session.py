@@ -33,6 +33,8 @@ from nacre import (  # noqa: E402  pylint: disable=wrong-import-position
     work,
 )
 
+MISSING = work + "/missing"  # nobody makes it
+
 
 # ---- sessions of the daemon ----
 
@@ -304,6 +306,42 @@ def a_session_moves_in_a_file():
 
 
 @test
+def bytes_of_the_environment_survive():
+    raw = bytes(range(1, 256))
+    for options in ((), ("--env", "T=text")):
+        gives(nacre("session", "open", "b1", "--env", b"V=" + raw, *options), b"b1\n")
+        exported = nacre("session", "export", "b1")  # no state was saved yet
+        check(json.loads(exported.stdout)["state"], None)
+        gives(nacre("session", "close", "b1"))
+        gives(nacre("session", "import", "-", stdin=exported.stdout), b"b1\n")
+        gives(session("b1", 'printf %s "$V"'), raw)
+        gives(nacre("session", "fork", "b1", "b2"), b"b2\n")
+        gives(session("b2", 'printf %s "$V"'), raw)
+        gives(session("b1", 'printf %s "$V"', "--env", b"V=\xff"), b"\xff")
+        gives(nacre("session", "close", "b1"))
+        gives(nacre("session", "close", "b2"))
+    gives(nacre("session", "open", "b3", "--env", b"V=" + raw), b"b3\n")
+    stop_daemon()
+    gives(session("b3", 'printf %s "$V"'), raw)
+    gives(nacre("session", "close", "b3"))
+    gives(nacre("exec", "--env", b"V=" + raw, "--", 'printf %s "$V"'), raw)
+
+
+@test
+def files_that_are_none_are_refused_by_field():
+    good = {"nacreSession": 1, "id": "bad", "state": None}
+    for field, value, message in (
+        ("state", 5, "state: expected a string or null, not number"),
+        ("env", ["A=1", {}], "env[1]: expected a string NAME=value, not object"),
+        ("snapshots", [{"name": "s", "state": []}], "snapshots[0]: state: expected a string or null, not array"),
+        ("kind", 1, "kind: expected a string"),
+    ):
+        run = nacre("session", "import", "-", stdin=json.dumps(dict(good, **{field: value})).encode())
+        refuses(run, message, 125)
+    refuses(nacre("session", "show", "bad"), "bad", 125)
+
+
+@test
 def a_fork_has_what_is_gone_and_what_is_off():
     text = "unset PATH PS4; shopt -s extglob\nx() { case $1 in +([0-9])) echo n ;; esac; }\nshopt -u extglob"
     gives(nacre("exec", "-s", "odd", "--", text))
@@ -323,9 +361,9 @@ def doctor_says_what_is_well():
     assert all(c["status"] == "ok" for c in report["checks"]), report
     names = {c["name"] for c in report["checks"]}
     assert {"bash", "nacre-spawn", "daemon", "pidfd", "pty", "fifo", "subreaper"} <= names, names
-    run = nacre("doctor", env=dict(ENV, NACRE_SPAWN="/nonexistent/spawn"))
+    run = nacre("doctor", env=dict(ENV, NACRE_SPAWN=MISSING + "/spawn"))
     check(run.returncode, 1, run)
-    assert b"failed" in run.stdout and b"/nonexistent/spawn" in run.stdout, run.stdout
+    assert b"failed" in run.stdout and MISSING.encode() + b"/spawn" in run.stdout, run.stdout
     run = nacre("doctor", env=dict(ENV, XDG_STATE_HOME="/proc/nonexistent"))
     check(run.returncode, 1, run)
 
@@ -333,12 +371,12 @@ def doctor_says_what_is_well():
 @test
 def a_daemon_that_cannot_be_had_is_explained():
     stop_daemon()
-    env = dict(ENV, NACRED="/nonexistent/nacred")
-    refuses(session("x", "true", env=env), "/nonexistent/nacred", 125)
+    env = dict(ENV, NACRED=MISSING + "/nacred")
+    refuses(session("x", "true", env=env), MISSING + "/nacred", 125)
     run = session("x", "true", "--json", env=env)
     check(run.returncode, 125, run)
     error = json.loads(run.stdout)["error"]
-    assert error["code"] == "not_found" and "/nonexistent/nacred" in error["message"], error
+    assert error["code"] == "not_found" and MISSING + "/nacred" in error["message"], error
     env = dict(ENV, XDG_STATE_HOME="/proc/nonexistent")
     refuses(session("x", "true", env=env), "'nacre doctor' says how to mend it", 125)
     run = session("a b", "true", "--json")
@@ -346,8 +384,8 @@ def a_daemon_that_cannot_be_had_is_explained():
     stop_daemon()
     env = dict(ENV, NACRE_SOCKET="/proc/nonexistent/sock")
     refuses(session("x", "true", env=env), "/proc/nonexistent", 125)
-    env = dict(ENV, NACRE_SPAWN="/nonexistent/spawn")
-    refuses(nacre("exec", "--", "true", env=env), "/nonexistent/spawn", 125)
+    env = dict(ENV, NACRE_SPAWN=MISSING + "/spawn")
+    refuses(nacre("exec", "--", "true", env=env), MISSING + "/spawn", 125)
 
 
 @test
