@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -43,8 +44,10 @@ struct proc_box {
     size_t cap;
 
     bool closing;
-    bool clean;    /* the supervisor died, and the zygote says that nothing is left */
-    int lost_code; /* then: as in SANDBOX_MSG_LOST */
+    bool clean;        /* the supervisor died, and the zygote says that nothing is left */
+    int lost_code;     /* then: as in SANDBOX_MSG_LOST */
+    char step[16];     /* of the plan, which could not be applied */
+    struct err broken; /* then: why */
     bool gone;
     bool in_callback;
     bool freed; /* in a callback; the memory goes when it returns */
@@ -102,13 +105,16 @@ static void become_gone(struct proc_box *box, bool lost)
     ev_timer_close(&box->timer);
     list_remove(&box->link);
     box->gone = true;
-    struct err err = {0};
+    struct err err = box->broken;
     int code = box->lost_code > 0 ? box->lost_code : ERR_LOST;
-    (void)err_set(&err, code, "start a process: its supervisor is gone");
+    if (err.code == 0)
+        (void)err_set(&err, code, "start a process: its supervisor is gone");
+    char step[sizeof(box->step)]; /* outlives the box */
+    (void)snprintf(step, sizeof(step), "%s", box->broken.code ? box->step : "open");
     while (box->n_pending > 0) {
         uint32_t tag = box->pending[0];
         remove_pending(box, tag);
-        if (!fail(box, tag, "open", &err))
+        if (!fail(box, tag, step, &err))
             return;
     }
     if (!box->events->on_gone)
@@ -144,6 +150,14 @@ static bool tell_failed(struct proc_box *box, const struct sandbox_msg *msg)
     return fail(box, msg->tag, msg->step, &err);
 }
 
+/* Its end is told by the zygote; until then nothing is started. */
+static void note_broken(struct proc_box *box, const struct sandbox_msg *msg)
+{
+    memcpy(box->step, msg->step, sizeof(box->step));
+    box->broken.code = msg->code;
+    memcpy(box->broken.text, msg->text, sizeof(box->broken.text));
+}
+
 static bool tell_exited(struct proc_box *box, const struct sandbox_msg *msg)
 {
     struct proc_exit exit = {.status = msg->code,
@@ -170,6 +184,9 @@ static bool on_msg(void *ctx, const struct sandbox_msg *msg)
         return tell_failed(box, msg);
     case SANDBOX_MSG_EXITED:
         return tell_exited(box, msg);
+    case SANDBOX_MSG_BROKEN:
+        note_broken(box, msg);
+        return true;
     case SANDBOX_MSG_GONE:
         become_gone(box, false);
         return false;
@@ -232,7 +249,7 @@ static void on_close_timeout(void *ctx)
 static int send_open(struct proc_zygote *z, uint32_t id, int theirs,
                      const struct sandbox_plan *plan, struct err *err)
 {
-    auto_close int plan_fd = io_memfd("nacre-plan", plan, sizeof(*plan));
+    auto_close int plan_fd = io_memfd("nacre-plan", plan, sandbox_plan_size(plan));
     if (plan_fd < 0)
         return err_set(err, -plan_fd, "make a file for the plan");
     struct sandbox_msg msg = {.type = SANDBOX_MSG_OPEN, .tag = id};
@@ -255,6 +272,8 @@ int proc_box_open(struct proc_zygote *z, const struct sandbox_plan *plan,
         return err_set(err, errno, "make a socket for a supervisor");
     auto_close int ours = socks[0];
     auto_close int theirs = socks[1];
+    if (setsockopt(ours, SOL_SOCKET, SO_PASSCRED, &(int){1}, sizeof(int)) < 0)
+        return err_set(err, errno, "ask for credentials on the socket of a supervisor");
 
     auto_free struct proc_box *box = xnew(struct proc_box);
     box->zygote = z;

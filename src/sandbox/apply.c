@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <linux/securebits.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "sandbox/plan.h"
+#include "sandbox/space.h"
 
 static int add_niceness(const struct sandbox_plan *plan, struct err *err)
 {
@@ -55,6 +59,27 @@ static int set_rlimits(const struct sandbox_plan *plan, struct err *err)
     return 0;
 }
 
+/*
+ * The raw calls, since the child shares the memory of its parent: what the C library keeps about
+ * its threads' ids must not change. Capabilities outlive the change, to be dropped by themselves.
+ */
+static int change_ids(const struct sandbox_plan *plan, struct err *err)
+{
+    if (!sandbox_space_is_privileged(plan))
+        return 0;
+    unsigned uid = plan->ids.uid, gid = plan->ids.gid;
+    if (plan->layers & SANDBOX_CAPS &&
+        prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP | SECBIT_NOROOT) < 0)
+        return err_set(err, errno, "keep ids and capabilities apart");
+    if (syscall(SYS_setgroups, 0, NULL) < 0)
+        return err_set(err, errno, "leave all groups");
+    if (syscall(SYS_setresgid, gid, gid, gid) < 0)
+        return err_set(err, errno, "change to group %u", gid);
+    if (syscall(SYS_setresuid, uid, uid, uid) < 0)
+        return err_set(err, errno, "change to user %u", uid);
+    return 0;
+}
+
 static int set_no_new_privs(const struct sandbox_plan *plan, struct err *err)
 {
     if (plan->layers & SANDBOX_NO_NEW_PRIVS && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
@@ -72,6 +97,7 @@ static const struct step {
     {"niceness",          add_niceness    },
     {"umask",             set_umask       },
     {"resource limits",   set_rlimits     },
+    {"ids",               change_ids      },
     {"no new privileges", set_no_new_privs},
 };
 

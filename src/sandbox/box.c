@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +23,8 @@
 #include "sandbox/kill.h"
 #include "sandbox/plan.h"
 #include "sandbox/proto.h"
+#include "sandbox/root.h"
+#include "sandbox/space.h"
 #include "sandbox/spec.h"
 
 /* A process that was asked for, as opposed to its descendants. */
@@ -45,15 +48,22 @@ struct box {
 /*
  * Waits for room. A failure means that the runtime is gone, which the socket's end tells as well.
  */
-static void tell(struct box *box, struct sandbox_msg *msg)
+static void tell(const struct box *box, struct sandbox_msg *msg)
 {
     (void)sandbox_msg_send(box->sock, msg, NULL, 0, 0);
 }
 
-static void tell_failed(struct box *box, uint32_t tag, int code, const char *step,
-                        const struct err *err)
+/* The same about a process, whose number outside may not be known here. */
+static void tell_of(const struct box *box, struct sandbox_msg *msg)
 {
-    struct sandbox_msg msg = {.type = SANDBOX_MSG_FAILED, .tag = tag, .code = code};
+    if (!(box->plan->layers & SANDBOX_PID) || sandbox_msg_send_pid(box->sock, msg) < 0)
+        tell(box, msg);
+}
+
+static void tell_failed(const struct box *box, enum sandbox_msg_type type, uint32_t tag, int code,
+                        const char *step, const struct err *err)
+{
+    struct sandbox_msg msg = {.type = (uint16_t)type, .tag = tag, .code = code};
     (void)snprintf(msg.step, sizeof(msg.step), "%s", step);
     (void)snprintf(msg.text, sizeof(msg.text), "%s", err->text);
     tell(box, &msg);
@@ -99,12 +109,12 @@ static void spawn(struct box *box, uint32_t tag, struct sandbox_fds *fds)
     int rc = start_child(box, fds, &pid, &step, &err);
     sandbox_fds_done(fds); /* before anything else: the user's descriptors are not ours to hold */
     if (rc < 0) {
-        tell_failed(box, tag, -rc, step, &err);
+        tell_failed(box, SANDBOX_MSG_FAILED, tag, -rc, step, &err);
         return;
     }
     add_entry(box, pid, tag);
     struct sandbox_msg msg = {.type = SANDBOX_MSG_SPAWNED, .tag = tag, .pid = pid};
-    tell(box, &msg);
+    tell_of(box, &msg);
 }
 
 static void handle_request(struct box *box)
@@ -120,6 +130,14 @@ static void handle_request(struct box *box)
     }
     sandbox_fds_done(&fds);
     box->ending = true; /* asked for, the runtime is gone, or it makes no sense any more */
+}
+
+/* As wait(2) would have put it. */
+static int wait_status(const siginfo_t *info)
+{
+    if (info->si_code == CLD_EXITED)
+        return W_EXITCODE(info->si_status, 0);
+    return W_EXITCODE(0, info->si_status) | (info->si_code == CLD_DUMPED ? WCOREFLAG : 0);
 }
 
 static uint64_t microseconds(const struct timeval *t)
@@ -140,24 +158,28 @@ static void tell_exited(struct box *box, pid_t pid, int status, const struct rus
                                   .system_us = microseconds(&usage->ru_stime),
                                   .maxrss_bytes = (uint64_t)usage->ru_maxrss * 1024};
         box->entries[i] = box->entries[--box->n_entries];
-        tell(box, &msg);
+        tell_of(box, &msg);
         return;
     }
     /* An orphan that came to us. */
 }
 
-/* Reaps all that have ended. False when there are no children at all. */
+/*
+ * Reaps all that have ended. False when there are no children at all. A process is told of before
+ * it is reaped, while its number still stands for it.
+ */
 static bool reap(struct box *box)
 {
     for (;;) {
-        int status;
+        siginfo_t info = {0};
         struct rusage usage;
-        pid_t pid = wait4(-1, &status, WNOHANG, &usage);
-        if (pid == 0)
+        long rc = syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT, &usage);
+        if (rc == 0 && info.si_pid == 0)
             return true;
-        if (pid > 0) {
-            sandbox_killer_forget(&box->killer, pid);
-            tell_exited(box, pid, status, &usage);
+        if (rc == 0) {
+            sandbox_killer_forget(&box->killer, info.si_pid);
+            tell_exited(box, info.si_pid, wait_status(&info), &usage);
+            (void)waitpid(info.si_pid, NULL, WNOHANG);
         } else if (errno != EINTR) {
             return false;
         }
@@ -182,23 +204,69 @@ static void become_supervisor(struct box *box)
     (void)sigaddset(&chld, SIGCHLD);
     box->signal_fd = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
     assert(box->signal_fd >= 0);
-    struct sandbox_msg ready = {.type = SANDBOX_MSG_READY, .pid = getpid()};
-    tell(box, &ready);
 }
 
-void sandbox_box_serve(int sock, int end_fd, const struct sandbox_plan *plan)
+static int make_root(const struct sandbox_plan *plan, struct sandbox_trees *trees, struct err *err)
+{
+    if (!(plan->layers & SANDBOX_MOUNT))
+        return 0;
+    struct sandbox_trees own;
+    if (!trees) {
+        int rc = sandbox_trees_open(plan, &own, err);
+        if (rc < 0)
+            return rc;
+        trees = &own;
+    }
+    return sandbox_root_enter(plan, trees, err);
+}
+
+/* Applies what concerns the box as a whole; what does not work ends it, with the reason told. */
+static void apply_plan(const struct box *box, struct sandbox_trees *trees)
+{
+    struct err err = {0};
+    const char *step = "namespaces";
+    int rc = sandbox_space_settle(box->plan, &err);
+    if (rc == 0) {
+        step = "root";
+        rc = make_root(box->plan, trees, &err);
+    }
+    if (rc < 0) {
+        tell_failed(box, SANDBOX_MSG_BROKEN, 0, -rc, step, &err);
+        _exit(1);
+    }
+    struct sandbox_msg ready = {.type = SANDBOX_MSG_READY, .pid = getpid()};
+    tell_of(box, &ready);
+}
+
+/* In a PID namespace of our own this reaches all others at once, and none of them can escape. */
+static void kill_all(struct box *box)
+{
+    if (box->plan->layers & SANDBOX_PID)
+        (void)kill(-1, SIGKILL);
+    else
+        (void)sandbox_killer_run(&box->killer, NULL, NULL); /* reap() says when all are gone */
+}
+
+static int kill_wait_ms(const struct box *box)
+{
+    return box->plan->layers & SANDBOX_PID ? 10 : sandbox_killer_wait_ms(&box->killer);
+}
+
+void sandbox_box_serve(int sock, int end_fd, const struct sandbox_plan *plan,
+                       struct sandbox_trees *trees)
 {
     struct box box = {.sock = sock, .end_fd = end_fd, .plan = plan};
     become_supervisor(&box);
+    apply_plan(&box, trees);
     while (!box.ending || reap(&box)) {
         if (box.ending)
-            (void)sandbox_killer_run(&box.killer, NULL, NULL); /* reap() says when all are gone */
+            kill_all(&box);
         struct pollfd fds[] = {
             {.fd = box.signal_fd,            .events = POLLIN},
             {.fd = box.ending ? -1 : sock,   .events = POLLIN},
             {.fd = box.ending ? -1 : end_fd, .events = POLLIN},
         };
-        int timeout = box.ending ? sandbox_killer_wait_ms(&box.killer) : -1;
+        int timeout = box.ending ? kill_wait_ms(&box) : -1;
         if (poll(fds, 3, timeout) <= 0)
             continue;
         if (fds[0].revents)

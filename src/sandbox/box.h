@@ -10,12 +10,15 @@
 #define SANDBOX_BOX_H
 
 struct sandbox_plan;
+struct sandbox_trees;
 
 /*
- * Serves the socket until no process of the box is left after its end, then exits. For a process
- * that was just forked, has one thread, all signals blocked and /dev/null as descriptors 0 to 2.
- * end_fd becomes readable when everything ends.
+ * Finishes what the plan wants and serves the socket until no process of the box is left after its
+ * end, then exits. For a process that was just forked into the plan's namespaces, has one thread,
+ * all signals blocked and /dev/null as descriptors 0 to 2. end_fd becomes readable when everything
+ * ends. trees: the plan's sources if they had to be opened outside, NULL if not.
  */
-_Noreturn void sandbox_box_serve(int sock, int end_fd, const struct sandbox_plan *plan);
+_Noreturn void sandbox_box_serve(int sock, int end_fd, const struct sandbox_plan *plan,
+                                 struct sandbox_trees *trees);
 
 #endif

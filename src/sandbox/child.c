@@ -27,6 +27,7 @@ struct attempt {
     int rc; /* < 0: a step failed */
 };
 
+/* Again after a change of ids, which undoes it. */
 static int die_with_parent(const struct attempt *a, struct err *err)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
@@ -166,6 +167,7 @@ static const struct step {
     {"descriptors", place_descriptors},
     {"terminal",    take_terminal    },
     {"sandbox",     apply_plan       },
+    {"supervisor",  die_with_parent  },
     {"chdir",       enter_directory  },
     {"exec",        run_program      },
 };

@@ -13,7 +13,11 @@
  *   zygote -> runtime      LOST
  *   runtime -> supervisor  SPAWN*, CLOSE
  *   supervisor -> runtime  READY, then SPAWNED | FAILED for each SPAWN, in order, and EXITED after
- *                          its SPAWNED; GONE, the last
+ *                          its SPAWNED; GONE, the last. Or BROKEN, alone.
+ *
+ * A supervisor in a PID namespace does not know the numbers that processes have outside. It sends
+ * its own and those it tells of as credentials (SCM_CREDENTIALS), and the kernel translates them
+ * for the runtime, which has asked for that by SO_PASSCRED.
  *
  * The end of a socket is a message as well: to the zygote and a supervisor it says that the
  * runtime is gone, so everything below has to end.
@@ -27,7 +31,7 @@
 #include "base/err.h"
 
 enum {
-    SANDBOX_PROTO_VERSION = 1,
+    SANDBOX_PROTO_VERSION = 2,
     SANDBOX_TARGETS_MAX = 64,
     SANDBOX_FDS_MAX = SANDBOX_TARGETS_MAX + 1,
 };
@@ -43,7 +47,10 @@ enum sandbox_msg_type {
     SANDBOX_MSG_FAILED,   /* tag, code, step, text */
     SANDBOX_MSG_EXITED,   /* tag, pid, code: the wait status; user_us, system_us, maxrss_bytes */
     SANDBOX_MSG_GONE,     /* no process of the box is left */
+    SANDBOX_MSG_BROKEN,   /* code, step, text: the plan could not be applied; the supervisor ends */
 };
+
+enum { SANDBOX_PID_IS_SENT = 1 << 0 }; /* as a credential */
 
 /* Fields that a type does not name are zero. */
 struct sandbox_msg {
@@ -52,6 +59,7 @@ struct sandbox_msg {
     uint32_t tag;
     int32_t pid;
     int32_t code;
+    uint32_t flags; /* SANDBOX_PID_IS_SENT */
     uint64_t user_us;
     uint64_t system_us;
     uint64_t maxrss_bytes;
@@ -75,9 +83,15 @@ void sandbox_fds_done(struct sandbox_fds *fds);
 int sandbox_msg_send(int sock, struct sandbox_msg *msg, const int *fds, size_t n_fds, int flags);
 
 /*
- * Takes the next message: 1; 0 at the end of the socket (also when it was reset); -EPROTO for what
+ * The same without descriptors, with msg->pid as a credential: the caller itself, or a process of
+ * its PID namespace if it has CAP_SYS_ADMIN there.
+ */
+int sandbox_msg_send_pid(int sock, struct sandbox_msg *msg);
+
+/*
+ * Takes the next message: 1; 0 at the end of the socket; -EPROTO for what
  * is no message of this version, which is dropped; or -errno. The descriptors are close-on-exec and
- * the caller's.
+ * the caller's. A pid that came as a credential is put in place of msg->pid.
  */
 int sandbox_msg_recv(int sock, struct sandbox_msg *ret_msg, struct sandbox_fds *ret_fds, int flags);
 

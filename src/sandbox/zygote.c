@@ -6,7 +6,10 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -23,6 +26,8 @@
 #include "sandbox/kill.h"
 #include "sandbox/plan.h"
 #include "sandbox/proto.h"
+#include "sandbox/root.h"
+#include "sandbox/space.h"
 
 enum {
     GRACE_MS = 3000,     /* for the supervisors, when everything ends */
@@ -53,22 +58,57 @@ static void tell_lost(struct zygote *z, uint32_t box, int code)
     (void)sandbox_msg_send(z->sock, &msg, NULL, 0, 0); /* fails when the runtime is gone */
 }
 
+/* Of a plan only what means something is sent. */
 static int read_plan(int fd, struct sandbox_plan *ret_plan)
 {
-    if (pread(fd, ret_plan, sizeof(*ret_plan), 0) != (ssize_t)sizeof(*ret_plan))
+    memset(ret_plan, 0, sizeof(*ret_plan));
+    ssize_t n = pread(fd, ret_plan, sizeof(*ret_plan), 0);
+    if (n < (ssize_t)offsetof(struct sandbox_plan, text))
         return -EPROTO;
-    return sandbox_plan_check(ret_plan, NULL);
+    int rc = sandbox_plan_check(ret_plan, NULL);
+    return rc == 0 && (size_t)n < sandbox_plan_size(ret_plan) ? -EPROTO : rc;
 }
 
 /* What the fork keeps of the zygote is memory only: every descriptor but its own is closed. */
 static _Noreturn void run_supervisor(struct zygote *z, int box_sock,
-                                     const struct sandbox_plan *plan)
+                                     const struct sandbox_plan *plan, struct sandbox_trees *trees)
 {
     (void)close(z->sock);
     (void)close(z->signal_fd);
     free(z->entries);
     sandbox_killer_done(&z->killer);
-    sandbox_box_serve(box_sock, z->end_fd, plan);
+    sandbox_box_serve(box_sock, z->end_fd, plan, trees);
+}
+
+/* The same message that a supervisor sends about what fails inside. */
+static void tell_broken(int box_sock, int code, const char *step, const struct err *err)
+{
+    struct sandbox_msg msg = {.type = SANDBOX_MSG_BROKEN, .code = code};
+    (void)snprintf(msg.step, sizeof(msg.step), "%s", step);
+    (void)snprintf(msg.text, sizeof(msg.text), "%s", err->text);
+    (void)sandbox_msg_send(box_sock, &msg, NULL, 0, MSG_DONTWAIT);
+}
+
+static pid_t fork_supervisor(struct zygote *z, int box_sock, const struct sandbox_plan *plan)
+{
+    struct err err = {0};
+    struct sandbox_trees trees;
+    bool opened = plan->layers & SANDBOX_MOUNT && sandbox_space_is_privileged(plan);
+    if (opened) {
+        int rc = sandbox_trees_open(plan, &trees, &err);
+        if (rc < 0) {
+            tell_broken(box_sock, -rc, "root", &err);
+            return rc;
+        }
+    }
+    pid_t pid = sandbox_space_fork(plan, &err);
+    if (pid == 0)
+        run_supervisor(z, box_sock, plan, opened ? &trees : NULL);
+    if (opened)
+        sandbox_trees_close(&trees);
+    if (pid < 0)
+        tell_broken(box_sock, -pid, "namespaces", &err);
+    return pid;
 }
 
 static int open_box(struct zygote *z, uint32_t id, struct sandbox_fds *fds)
@@ -80,11 +120,9 @@ static int open_box(struct zygote *z, uint32_t id, struct sandbox_fds *fds)
     if (rc < 0)
         return rc;
     own_close_fd(&fds->fds[1]);
-    pid_t pid = fork();
+    pid_t pid = fork_supervisor(z, fds->fds[0], &plan);
     if (pid < 0)
-        return -errno;
-    if (pid == 0)
-        run_supervisor(z, fds->fds[0], &plan);
+        return pid;
     if (z->n_entries == z->cap) {
         z->cap = z->cap ? 2 * z->cap : 16;
         z->entries = xreallocarray(z->entries, z->cap, sizeof(*z->entries));

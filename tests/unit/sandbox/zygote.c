@@ -113,7 +113,7 @@ TEST(a_box_that_cannot_be_opened_is_lost)
     struct zygote z = start_zygote();
     struct sandbox_plan plan;
     sandbox_plan_init(&plan);
-    int sock = open_box(&z, &plan, sizeof(plan) - 1, 5);
+    int sock = open_box(&z, &plan, sandbox_plan_size(&plan) - 1, 5);
     check_lost(&z, 5, EPROTO);
     check_end(sock);
     plan.version = 99;
