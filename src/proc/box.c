@@ -30,7 +30,8 @@ enum { CLOSE_MS = 5000 }; /* for a supervisor; then the zygote does its work */
 struct proc_box {
     struct list link; /* proc_zygote.boxes */
     struct proc_zygote *zygote;
-    uint64_t run; /* of the zygote that started it */
+    uint64_t run;           /* of the zygote that started it */
+    struct proc_box *outer; /* that it is inside of, while there is one */
     uint32_t id;
     struct chan chan;
     struct ev_timer timer; /* while closing */
@@ -98,9 +99,43 @@ static bool fail(struct proc_box *box, uint32_t tag, const char *step, const str
     return leave_callback(box);
 }
 
+/*
+ * A box whose supervisor died is gone when both are known: that its socket has ended, so that all
+ * it had to tell was told, and that nothing is left of it.
+ */
+static bool is_over(const struct proc_box *box)
+{
+    return box->chan.sock < 0 && (box->clean || !proc_zygote_is_run(box->zygote, box->run));
+}
+
+static struct proc_box *find_inner(const struct proc_box *outer)
+{
+    LIST_FOREACH(link, &outer->zygote->boxes)
+    if (proc_box_of_link(link)->outer == outer)
+        return proc_box_of_link(link);
+    return NULL;
+}
+
+static void become_gone(struct proc_box *box, bool lost);
+
+/* Nothing can be left in a box inside of one that is gone; what it had to tell may still come. */
+static bool let_go_of_inner(struct proc_box *outer)
+{
+    outer->in_callback = true;
+    for (struct proc_box *box = find_inner(outer); box; box = find_inner(outer)) {
+        box->outer = NULL;
+        box->clean = true;
+        if (is_over(box))
+            become_gone(box, true);
+    }
+    return leave_callback(outer);
+}
+
 /* The last callback. The box may be freed in it. */
 static void become_gone(struct proc_box *box, bool lost)
 {
+    if (!let_go_of_inner(box))
+        return;
     chan_close(&box->chan);
     ev_timer_close(&box->timer);
     list_remove(&box->link);
@@ -171,6 +206,20 @@ static bool tell_exited(struct proc_box *box, const struct sandbox_msg *msg)
     return leave_callback(box);
 }
 
+static bool tell_lost_inner(struct proc_box *outer, const struct sandbox_msg *msg)
+{
+    LIST_FOREACH(link, &outer->zygote->boxes)
+    {
+        struct proc_box *box = proc_box_of_link(link);
+        if (box->outer != outer || box->id != msg->tag)
+            continue;
+        outer->in_callback = true;
+        proc_box_lost(box, msg->code);
+        return leave_callback(outer);
+    }
+    return true; /* it was freed, or has told its end itself */
+}
+
 static bool on_msg(void *ctx, const struct sandbox_msg *msg)
 {
     struct proc_box *box = ctx;
@@ -184,6 +233,8 @@ static bool on_msg(void *ctx, const struct sandbox_msg *msg)
         return tell_failed(box, msg);
     case SANDBOX_MSG_EXITED:
         return tell_exited(box, msg);
+    case SANDBOX_MSG_LOST:
+        return tell_lost_inner(box, msg);
     case SANDBOX_MSG_BROKEN:
         note_broken(box, msg);
         return true;
@@ -193,15 +244,6 @@ static bool on_msg(void *ctx, const struct sandbox_msg *msg)
     default: /* not for us: a number of the other direction, or of no message */
         return true;
     }
-}
-
-/*
- * A box whose supervisor died is gone when both are known: that its socket has ended, so that all
- * it had to tell was told, and that nothing is left of it.
- */
-static bool is_over(const struct proc_box *box)
-{
-    return box->chan.sock < 0 && (box->clean || !proc_zygote_is_run(box->zygote, box->run));
 }
 
 static void on_end(void *ctx)
@@ -246,27 +288,26 @@ static void on_close_timeout(void *ctx)
         (void)proc_kill(box->pid, box->starttime, SIGKILL);
 }
 
-static int send_open(struct proc_zygote *z, uint32_t id, int theirs,
+/* To the zygote, with a plan, or to the supervisor that it is to be inside of. */
+static int send_open(struct proc_zygote *z, struct proc_box *outer, uint32_t id, int theirs,
                      const struct sandbox_plan *plan, struct err *err)
 {
+    struct sandbox_msg msg = {.type = SANDBOX_MSG_OPEN, .tag = id};
+    if (outer) {
+        int rc = chan_send(&outer->chan, &msg, &theirs, 1);
+        return rc < 0 ? err_set(err, -rc, "ask for a supervisor") : 0;
+    }
     auto_close int plan_fd = io_memfd("nacre-plan", plan, sandbox_plan_size(plan));
     if (plan_fd < 0)
         return err_set(err, -plan_fd, "make a file for the plan");
-    struct sandbox_msg msg = {.type = SANDBOX_MSG_OPEN, .tag = id};
     int rc = chan_send(&z->chan, &msg, (int[]){theirs, plan_fd}, 2);
     return rc < 0 ? err_set(err, -rc, "ask for a supervisor") : 0;
 }
 
-int proc_box_open(struct proc_zygote *z, const struct sandbox_plan *plan,
-                  const struct proc_box_events *events, void *ctx, struct proc_box **ret_box,
-                  struct err *err)
+static int open_box(struct proc_zygote *z, struct proc_box *outer, const struct sandbox_plan *plan,
+                    const struct proc_box_events *events, void *ctx, struct proc_box **ret_box,
+                    struct err *err)
 {
-    int rc = sandbox_plan_check(plan, err);
-    if (rc < 0)
-        return rc;
-    rc = proc_zygote_ensure(z, err);
-    if (rc < 0)
-        return rc;
     int socks[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, socks) < 0)
         return err_set(err, errno, "make a socket for a supervisor");
@@ -277,14 +318,15 @@ int proc_box_open(struct proc_zygote *z, const struct sandbox_plan *plan,
 
     auto_free struct proc_box *box = xnew(struct proc_box);
     box->zygote = z;
-    box->run = z->run;
+    box->outer = outer;
+    box->run = outer ? outer->run : z->run;
     box->id = ++z->next_box;
     box->events = events;
     box->ctx = ctx;
-    rc = chan_open(&box->chan, z->ev, take_fd(&ours), on_msg, on_end, box);
+    int rc = chan_open(&box->chan, z->ev, take_fd(&ours), on_msg, on_end, box);
     if (rc < 0)
         return err_set(err, -rc, "watch the socket of a supervisor");
-    rc = send_open(z, box->id, theirs, plan, err);
+    rc = send_open(z, outer, box->id, theirs, plan, err);
     if (rc < 0) {
         chan_close(&box->chan);
         return rc;
@@ -293,6 +335,24 @@ int proc_box_open(struct proc_zygote *z, const struct sandbox_plan *plan,
     list_add_tail(&z->boxes, &box->link);
     *ret_box = take_ptr(box);
     return 0;
+}
+
+int proc_box_open(struct proc_zygote *z, const struct sandbox_plan *plan,
+                  const struct proc_box_events *events, void *ctx, struct proc_box **ret_box,
+                  struct err *err)
+{
+    int rc = sandbox_plan_check(plan, err);
+    if (rc == 0)
+        rc = proc_zygote_ensure(z, err);
+    return rc < 0 ? rc : open_box(z, NULL, plan, events, ctx, ret_box, err);
+}
+
+int proc_box_open_inside(struct proc_box *outer, const struct proc_box_events *events, void *ctx,
+                         struct proc_box **ret_box, struct err *err)
+{
+    if (outer->closing || outer->chan.sock < 0)
+        return err_set(err, EPIPE, "open a box inside of one that is closed");
+    return open_box(outer->zygote, outer, NULL, events, ctx, ret_box, err);
 }
 
 static int make_block(const struct proc_spec *spec, const int *targets, struct err *err)
@@ -362,6 +422,10 @@ void proc_box_free(struct proc_box *box)
     /* One that was stopped could not see that its socket ends. */
     if (!box->gone && box->starttime > 0)
         (void)proc_kill(box->pid, box->starttime, SIGCONT);
+    for (struct proc_box *inner = find_inner(box); inner; inner = find_inner(box)) {
+        inner->outer = NULL;
+        inner->clean = true; /* by the time its socket ends: they end together */
+    }
     chan_close(&box->chan);
     ev_timer_close(&box->timer);
     list_remove(&box->link);

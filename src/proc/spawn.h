@@ -102,6 +102,13 @@ int proc_box_open(struct proc_zygote *z, const struct sandbox_plan *plan,
                   struct err *err);
 
 /*
+ * The same inside the namespaces of another box, whose plan it shares: processes that see those of
+ * the other box and its files, but end by themselves. It ends with the other box at the latest.
+ */
+int proc_box_open_inside(struct proc_box *outer, const struct proc_box_events *events, void *ctx,
+                         struct proc_box **ret_box, struct err *err);
+
+/*
  * Asks for a process. The answer is on_spawned or on_failed with the same tag, which is the
  * caller's. The descriptors of spec may be closed on return. -EPIPE once the box is closing or
  * gone, -EINVAL for a spec that is not well-formed.

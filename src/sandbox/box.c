@@ -31,6 +31,7 @@
 struct entry {
     pid_t pid;
     uint32_t tag;
+    bool is_box; /* the supervisor of an inner box, whose tag it is */
 };
 
 struct box {
@@ -38,6 +39,7 @@ struct box {
     int end_fd;
     int signal_fd;
     const struct sandbox_plan *plan;
+    bool inner; /* in the namespaces of another box */
     bool ending;
     struct entry *entries;
     size_t n_entries;
@@ -60,6 +62,12 @@ static void tell_of(const struct box *box, struct sandbox_msg *msg)
         tell(box, msg);
 }
 
+static void tell_ready(const struct box *box)
+{
+    struct sandbox_msg ready = {.type = SANDBOX_MSG_READY, .pid = getpid()};
+    tell_of(box, &ready);
+}
+
 static void tell_failed(const struct box *box, enum sandbox_msg_type type, uint32_t tag, int code,
                         const char *step, const struct err *err)
 {
@@ -69,13 +77,13 @@ static void tell_failed(const struct box *box, enum sandbox_msg_type type, uint3
     tell(box, &msg);
 }
 
-static void add_entry(struct box *box, pid_t pid, uint32_t tag)
+static void add_entry(struct box *box, pid_t pid, uint32_t tag, bool is_box)
 {
     if (box->n_entries == box->cap) {
         box->cap = box->cap ? 2 * box->cap : 16;
         box->entries = xreallocarray(box->entries, box->cap, sizeof(*box->entries));
     }
-    box->entries[box->n_entries++] = (struct entry){.pid = pid, .tag = tag};
+    box->entries[box->n_entries++] = (struct entry){.pid = pid, .tag = tag, .is_box = is_box};
 }
 
 static int start_child(struct box *box, const struct sandbox_fds *fds, pid_t *ret_pid,
@@ -112,9 +120,39 @@ static void spawn(struct box *box, uint32_t tag, struct sandbox_fds *fds)
         tell_failed(box, SANDBOX_MSG_FAILED, tag, -rc, step, &err);
         return;
     }
-    add_entry(box, pid, tag);
+    add_entry(box, pid, tag, false);
     struct sandbox_msg msg = {.type = SANDBOX_MSG_SPAWNED, .tag = tag, .pid = pid};
     tell_of(box, &msg);
+}
+
+static _Noreturn void serve(struct box *box);
+static void become_supervisor(struct box *box);
+
+static _Noreturn void run_inner(struct box *outer, int sock)
+{
+    struct box box = {.sock = sock, .end_fd = outer->end_fd, .plan = outer->plan, .inner = true};
+    (void)close(outer->sock);
+    (void)close(outer->signal_fd);
+    free(outer->entries);
+    become_supervisor(&box);
+    tell_ready(&box);
+    serve(&box);
+}
+
+/* What an inner supervisor leaves behind when it is killed becomes ours, and ends with us. */
+static void open_inner(struct box *box, uint32_t tag, struct sandbox_fds *fds)
+{
+    pid_t pid = fds->n_fds == 1 ? fork() : -1;
+    int code = fds->n_fds == 1 ? errno : EPROTO;
+    if (pid == 0)
+        run_inner(box, fds->fds[0]);
+    sandbox_fds_done(fds);
+    if (pid > 0) {
+        add_entry(box, pid, tag, true);
+        return;
+    }
+    struct sandbox_msg lost = {.type = SANDBOX_MSG_LOST, .tag = tag, .code = code};
+    tell(box, &lost);
 }
 
 static void handle_request(struct box *box)
@@ -126,6 +164,10 @@ static void handle_request(struct box *box)
         return;
     if (rc == 1 && msg.type == SANDBOX_MSG_SPAWN) {
         spawn(box, msg.tag, &fds);
+        return;
+    }
+    if (rc == 1 && msg.type == SANDBOX_MSG_OPEN) {
+        open_inner(box, msg.tag, &fds);
         return;
     }
     sandbox_fds_done(&fds);
@@ -150,6 +192,12 @@ static void tell_exited(struct box *box, pid_t pid, int status, const struct rus
     for (size_t i = 0; i < box->n_entries; i++) {
         if (box->entries[i].pid != pid)
             continue;
+        if (box->entries[i].is_box) {
+            struct sandbox_msg lost = {.type = SANDBOX_MSG_LOST, .tag = box->entries[i].tag};
+            box->entries[i] = box->entries[--box->n_entries];
+            tell(box, &lost);
+            return;
+        }
         struct sandbox_msg msg = {.type = SANDBOX_MSG_EXITED,
                                   .tag = box->entries[i].tag,
                                   .pid = pid,
@@ -234,14 +282,18 @@ static void apply_plan(const struct box *box, struct sandbox_trees *trees)
         tell_failed(box, SANDBOX_MSG_BROKEN, 0, -rc, step, &err);
         _exit(1);
     }
-    struct sandbox_msg ready = {.type = SANDBOX_MSG_READY, .pid = getpid()};
-    tell_of(box, &ready);
+    tell_ready(box);
 }
 
-/* In a PID namespace of our own this reaches all others at once, and none of them can escape. */
+static bool is_init(const struct box *box)
+{
+    return box->plan->layers & SANDBOX_PID && !box->inner;
+}
+
+/* The first process of a PID namespace reaches all others at once, and none of them can escape. */
 static void kill_all(struct box *box)
 {
-    if (box->plan->layers & SANDBOX_PID)
+    if (is_init(box))
         (void)kill(-1, SIGKILL);
     else
         (void)sandbox_killer_run(&box->killer, NULL, NULL); /* reap() says when all are gone */
@@ -249,7 +301,32 @@ static void kill_all(struct box *box)
 
 static int kill_wait_ms(const struct box *box)
 {
-    return box->plan->layers & SANDBOX_PID ? 10 : sandbox_killer_wait_ms(&box->killer);
+    return is_init(box) ? 10 : sandbox_killer_wait_ms(&box->killer);
+}
+
+static _Noreturn void serve(struct box *box)
+{
+    while (!box->ending || reap(box)) {
+        if (box->ending)
+            kill_all(box);
+        struct pollfd fds[] = {
+            {.fd = box->signal_fd,                 .events = POLLIN},
+            {.fd = box->ending ? -1 : box->sock,   .events = POLLIN},
+            {.fd = box->ending ? -1 : box->end_fd, .events = POLLIN},
+        };
+        int timeout = box->ending ? kill_wait_ms(box) : -1;
+        if (poll(fds, 3, timeout) <= 0)
+            continue;
+        if (fds[0].revents)
+            handle_signals(box);
+        if (fds[1].revents)
+            handle_request(box);
+        if (fds[2].revents)
+            box->ending = true;
+    }
+    struct sandbox_msg gone = {.type = SANDBOX_MSG_GONE};
+    tell(box, &gone);
+    _exit(0);
 }
 
 void sandbox_box_serve(int sock, int end_fd, const struct sandbox_plan *plan,
@@ -258,25 +335,5 @@ void sandbox_box_serve(int sock, int end_fd, const struct sandbox_plan *plan,
     struct box box = {.sock = sock, .end_fd = end_fd, .plan = plan};
     become_supervisor(&box);
     apply_plan(&box, trees);
-    while (!box.ending || reap(&box)) {
-        if (box.ending)
-            kill_all(&box);
-        struct pollfd fds[] = {
-            {.fd = box.signal_fd,            .events = POLLIN},
-            {.fd = box.ending ? -1 : sock,   .events = POLLIN},
-            {.fd = box.ending ? -1 : end_fd, .events = POLLIN},
-        };
-        int timeout = box.ending ? kill_wait_ms(&box) : -1;
-        if (poll(fds, 3, timeout) <= 0)
-            continue;
-        if (fds[0].revents)
-            handle_signals(&box);
-        if (fds[1].revents)
-            handle_request(&box);
-        if (fds[2].revents)
-            box.ending = true;
-    }
-    struct sandbox_msg gone = {.type = SANDBOX_MSG_GONE};
-    tell(&box, &gone);
-    _exit(0);
+    serve(&box);
 }

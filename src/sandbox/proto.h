@@ -11,9 +11,13 @@
  *
  *   runtime -> zygote      OPEN
  *   zygote -> runtime      LOST
- *   runtime -> supervisor  SPAWN*, CLOSE
+ *   runtime -> supervisor  SPAWN*, OPEN*, CLOSE
  *   supervisor -> runtime  READY, then SPAWNED | FAILED for each SPAWN, in order, and EXITED after
- *                          its SPAWNED; GONE, the last. Or BROKEN, alone.
+ *                          its SPAWNED; LOST for each OPEN that has come to its end; GONE, the
+ * last. Or BROKEN, alone.
+ *
+ * OPEN to a supervisor asks for another one inside its namespaces, for processes that are to end
+ * by themselves; it has no plan of its own.
  *
  * A supervisor in a PID namespace does not know the numbers that processes have outside. It sends
  * its own and those it tells of as credentials (SCM_CREDENTIALS), and the kernel translates them
@@ -37,17 +41,18 @@ enum {
 };
 
 enum sandbox_msg_type {
-    SANDBOX_MSG_OPEN = 1, /* tag: the box; fds: the supervisor's end of a new socket, the plan */
-    SANDBOX_MSG_LOST,     /* tag: the box; code: why it did not start, 0 if its supervisor died.
-                             No process of it is left. */
-    SANDBOX_MSG_SPAWN,    /* tag; fds: the spec, then one for each of its targets */
-    SANDBOX_MSG_CLOSE,    /* end all processes */
-    SANDBOX_MSG_READY,    /* pid: the supervisor's */
-    SANDBOX_MSG_SPAWNED,  /* tag, pid */
-    SANDBOX_MSG_FAILED,   /* tag, code, step, text */
-    SANDBOX_MSG_EXITED,   /* tag, pid, code: the wait status; user_us, system_us, maxrss_bytes */
-    SANDBOX_MSG_GONE,     /* no process of the box is left */
-    SANDBOX_MSG_BROKEN,   /* code, step, text: the plan could not be applied; the supervisor ends */
+    SANDBOX_MSG_OPEN =
+        1, /* tag: the box; fds: the supervisor's end of a new socket, and to the zygote the plan */
+    SANDBOX_MSG_LOST,    /* tag: the box; code: why it did not start, 0 if its supervisor died.
+                            No process of it is left. */
+    SANDBOX_MSG_SPAWN,   /* tag; fds: the spec, then one for each of its targets */
+    SANDBOX_MSG_CLOSE,   /* end all processes */
+    SANDBOX_MSG_READY,   /* pid: the supervisor's */
+    SANDBOX_MSG_SPAWNED, /* tag, pid */
+    SANDBOX_MSG_FAILED,  /* tag, code, step, text */
+    SANDBOX_MSG_EXITED,  /* tag, pid, code: the wait status; user_us, system_us, maxrss_bytes */
+    SANDBOX_MSG_GONE,    /* no process of the box is left */
+    SANDBOX_MSG_BROKEN,  /* code, step, text: the plan could not be applied; the supervisor ends */
 };
 
 enum { SANDBOX_PID_IS_SENT = 1 << 0 }; /* as a credential */

@@ -200,6 +200,50 @@ static void check_processes(void)
     fixture_free(f);
 }
 
+/* A background command: it sees what the session sees, and ends alone, or with the session. */
+static void check_inner(void)
+{
+    struct fixture *f = isolated_new();
+    struct proc_box *outer = f->box, *inner;
+    struct err err;
+    if (proc_box_open_inside(outer, &fixture_events, f, &inner, &err) < 0)
+        FAIL("%s", err.text);
+    f->box = inner;
+    pid_t pid = fixture_start_script(
+        f,
+        "echo made >/tmp/x; (setsid sleep 1000 &);"
+        "while ! grep -q sleep /proc/[0-9]*/comm; do :; done; echo >&9; exec sleep 1001",
+        2);
+    f->box = outer;
+    check_sh(f, "cat /tmp/x; cat /proc/[0-9]*/comm | grep -c sleep", "made\n2\n");
+    f->box = inner;
+    fixture_close_box(f);
+    CHECK(!f->lost);
+    CHECK_INT(kill(pid, 0), -1);
+    CHECK(f->told[2].exited);
+    f->box = outer;
+    check_sh(f, "cat /tmp/x; cat /proc/[0-9]*/comm | grep -c sleep", "made\n0\n");
+
+    /* One that is killed is told of, with all it had; one that is open ends with the outer one. */
+    CHECK_INT(proc_box_open_inside(outer, &fixture_events, f, &inner, &err), 0);
+    f->box = inner;
+    (void)fixture_start_script(f, "echo >&9; exec sleep 1000", 3);
+    CHECK_INT(kill(proc_box_pid(inner), SIGKILL), 0);
+    fixture_wait(f, &f->n_gone, 2);
+    CHECK(f->lost);
+    proc_box_free(inner);
+    CHECK_INT(proc_box_open_inside(outer, &fixture_events, f, &inner, &err), 0);
+    f->box = inner;
+    pid = fixture_start_script(f, "echo >&9; exec sleep 1000", 4);
+    proc_box_close(outer);
+    fixture_wait(f, &f->n_gone, 4);
+    CHECK(proc_box_is_gone(inner) && proc_box_is_gone(outer));
+    CHECK_INT(kill(pid, 0), -1);
+    proc_box_free(inner);
+    f->box = outer;
+    fixture_free(f);
+}
+
 static void check_sizes(void)
 {
     struct fixture *f = isolated_new();
@@ -288,6 +332,16 @@ TEST(processes_are_by_themselves_and_end_together)
 TEST(processes_of_an_ordinary_user_are_by_themselves)
 {
     run_as(ORDINARY, check_processes);
+}
+
+TEST(a_box_inside_of_another_shares_its_view)
+{
+    run_as(getuid(), check_inner);
+}
+
+TEST(a_box_of_an_ordinary_user_has_one_inside)
+{
+    run_as(ORDINARY, check_inner);
 }
 
 TEST(file_systems_in_memory_have_their_sizes)
