@@ -42,16 +42,6 @@ static void check_end(struct channel *ch)
     }
 }
 
-/* The gap comes before what follows it; the runtime tells it afterwards. */
-static void skip_to(struct channel *ch, uint64_t cursor)
-{
-    struct control_stream *s = ch->stream;
-    if (cursor <= s->cursor)
-        return;
-    tell_gap(ch, s->cursor, cursor);
-    s->cursor = cursor;
-}
-
 static void on_bytes(const char *id, int stream, uint64_t cursor, const void *p, size_t n,
                      void *ctx)
 {
@@ -60,7 +50,6 @@ static void on_bytes(const char *id, int stream, uint64_t cursor, const void *p,
     struct control_stream *s = ch->stream;
     if (!s || ch->conn->dead)
         return;
-    skip_to(ch, cursor);
     size_t len = n;
     if (s->target - cursor < len)
         len = (size_t)(s->target - cursor);
@@ -78,21 +67,22 @@ static void on_bytes(const char *id, int stream, uint64_t cursor, const void *p,
 
 static void on_gap(const char *id, uint64_t from, uint64_t to, void *ctx)
 {
-    (void)id, (void)from;
+    (void)id;
     struct channel *ch = ctx;
-    if (!ch->stream || ch->conn->dead)
+    struct control_stream *s = ch->stream;
+    if (!s || ch->conn->dead)
         return;
-    skip_to(ch, to < ch->stream->target ? to : ch->stream->target);
+    s->cursor = to < s->target ? to : s->target;
+    tell_gap(ch, from, s->cursor);
     check_end(ch);
 }
 
 static void on_end(const char *id, uint64_t cursor, void *ctx)
 {
-    (void)id;
+    (void)id, (void)cursor;
     struct channel *ch = ctx;
     if (!ch->stream || ch->conn->dead)
         return;
-    skip_to(ch, cursor);
     ch->stream->left = 0;
     check_end(ch);
 }

@@ -28,15 +28,29 @@ static struct rt_follower *of(struct rt_observer *o)
     return list_entry(o, struct rt_follower, observer);
 }
 
+/* Bytes up to there are no longer held; told before what follows them. */
+static void skip_to(struct rt_follower *f, uint64_t cursor)
+{
+    uint64_t from = f->cursor;
+    if (cursor <= from)
+        return;
+    f->cursor = cursor;
+    if (f->events.on_gap)
+        f->events.on_gap(f->c->id, from, cursor, f->events.ctx);
+}
+
 static int on_piece(const struct capture_piece *piece, void *ctx)
 {
     struct rt_follower *f = ctx;
+    skip_to(f, piece->at);
+    if (f->paused || f->freed)
+        return 1;
     f->cursor = piece->at + piece->len;
     f->events.on_bytes(f->c->id, piece->stream, piece->at, piece->bytes, piece->len, f->events.ctx);
     return f->paused || f->freed ? 1 : 0;
 }
 
-/* Tells what the log holds from the cursor on. Returns whether it is caught up. */
+/* Tells what the log holds from the cursor on, until it is caught up or must not go on. */
 static int catch_up(struct rt_follower *f, struct err *err)
 {
     while (!f->paused && !f->freed && f->cursor < capture_log_bytes(f->c->log, CAPTURE_OUTPUT)) {
@@ -45,10 +59,8 @@ static int catch_up(struct rt_follower *f, struct err *err)
         int rc = capture_log_read(f->c->log, &request, on_piece, f, &got, err);
         if (rc < 0)
             return rc;
-        if (!f->freed && got.gap_to > got.gap_from && f->events.on_gap)
-            f->events.on_gap(f->c->id, got.gap_from, got.gap_to, f->events.ctx);
         if (!f->paused && !f->freed)
-            f->cursor = got.next;
+            skip_to(f, got.next);
     }
     return 0;
 }
@@ -73,7 +85,9 @@ static void go_on(struct rt_follower *f)
     if (f->busy || f->ended)
         return;
     f->busy = true;
-    (void)catch_up(f, NULL); /* what cannot be read any more was told as a gap */
+    /* Bytes that are there but cannot be read (a failing disk) are gone for this reader. */
+    if (catch_up(f, NULL) < 0 && !f->freed)
+        skip_to(f, capture_log_bytes(f->c->log, CAPTURE_OUTPUT));
     if (!f->freed && !f->paused && is_over(f)) {
         f->ended = true;
         if (f->events.on_end)

@@ -160,11 +160,14 @@ void rt_command_list(struct rt *rt, const char *session_id, bool all, struct jso
 
 /* ---- logs and waits ---- */
 
-/* What rt_follow() reports: bytes, then once `end` (the command is final and its log is read). */
+/*
+ * What rt_follow() reports: bytes, each once and in order, a gap in the place of those that are no
+ * longer held, then once `end` (the command is final and its log is read).
+ */
 struct rt_follow_events {
     void (*on_bytes)(const char *id, int stream, uint64_t cursor, const void *p, size_t n,
                      void *ctx);
-    void (*on_gap)(const char *id, uint64_t from, uint64_t to, void *ctx); /* no longer held */
+    void (*on_gap)(const char *id, uint64_t from, uint64_t to, void *ctx); /* can be NULL */
     void (*on_end)(const char *id, uint64_t cursor, void *ctx);
     void *ctx;
 };
