@@ -14,7 +14,8 @@ enum {
     RT_SESSIONS_MAX = 10000,
     RT_COMMANDS_MAX = 1000000,
     RT_SNAPSHOTS_MAX = 64,
-    RT_RESULT_MAX = 4 * 1024 * 1024, /* three views, in the worst case all base64 */
+    /* The text and three views; a control character takes six bytes. What a frame can hold. */
+    RT_RESULT_MAX = 16 * 1024 * 1024,
     RT_FILE_MAX = 64 * 1024 * 1024,
     RT_KEEP_RESULTS = 1000,
     RT_SESSION_IDLE_MS = 24 * 3600 * 1000,
