@@ -106,7 +106,8 @@ void ops_handle(struct channel *ch, const struct wire_frame *frame)
     struct conn *conn = ch->conn;
     struct json_node *root;
     struct err err = {0};
-    int rc = json_parse(frame->data, frame->len, NULL, &control->arena, &root, &err);
+    static const struct json_limits limits = {.dup = JSON_DUP_ERROR};
+    int rc = json_parse(frame->data, frame->len, &limits, &control->arena, &root, &err);
     if (rc < 0)
         rc = err_wrap(&err, rc, "request");
     else

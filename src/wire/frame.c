@@ -96,7 +96,28 @@ int wire_decoder_feed(struct wire_decoder *d, const void *p, size_t n)
     return buf_append(&d->in, p, n);
 }
 
-/* Judges a frame by its header alone, so that nobody waits for bytes that are too many. */
+/* The most that any frame may be long which this side takes. */
+static size_t longest(enum wire_side side)
+{
+    size_t max = 0;
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+        if ((side == WIRE_DAEMON ? rules[i].to_daemon : rules[i].to_client) && rules[i].max > max)
+            max = rules[i].max;
+    return FIXED_SIZE + max;
+}
+
+/*
+ * Judges a frame by what is there of its header, so that nobody waits for bytes that are too many:
+ * by its length alone, then by its type.
+ */
+static int check_length(const struct wire_decoder *d, uint64_t length, struct err *err)
+{
+    if (length < FIXED_SIZE || length > longest(d->side))
+        return err_set(err, ERR_PROTOCOL, "frame of length %llu: expected %d to %zu",
+                       (unsigned long long)length, FIXED_SIZE, longest(d->side));
+    return 0;
+}
+
 static int check_header(const struct wire_decoder *d, uint64_t length, unsigned char type,
                         struct err *err)
 {
@@ -113,13 +134,15 @@ static int check_header(const struct wire_decoder *d, uint64_t length, unsigned 
 int wire_decoder_next(struct wire_decoder *d, struct wire_frame *ret, struct err *err)
 {
     size_t left = d->in.len - d->at;
-    if (left < LENGTH_SIZE + 1)
+    if (left < LENGTH_SIZE)
         return 0;
     const char *head = d->in.data + d->at;
     uint64_t length = get_le(head, LENGTH_SIZE);
+    int rc = check_length(d, length, err);
+    if (rc < 0 || left == LENGTH_SIZE)
+        return rc;
     unsigned char type = (unsigned char)head[LENGTH_SIZE];
-
-    int rc = check_header(d, length, type, err);
+    rc = check_header(d, length, type, err);
     if (rc < 0)
         return rc;
     if (left < LENGTH_SIZE + length)

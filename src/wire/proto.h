@@ -12,8 +12,8 @@
  * and output. An error on channel 0 is about the connection, which then closes. The
  * first request is `hello`; others may be sent behind it without waiting.
  *
- * Every request is an object with "op". A field that the operation does not know, or
- * of the wrong type, is refused. Codes of errors are the names of base/err.h:
+ * Every request is an object with "op". A field that the operation does not know, that
+ * is there twice or of the wrong type, is refused. Codes of errors are the names of base/err.h:
  * syntax_error denied limit_exceeded busy not_found already_exists invalid_argument
  * timeout closed session_lost spawn_failed protocol_error already_exited unsupported
  * storage_error internal.

@@ -132,16 +132,23 @@ static void check_refused(enum wire_side side, const char *bytes, size_t len, co
 
 TEST(a_bad_header_is_refused_before_its_payload_is_there)
 {
-    check_refused(WIRE_DAEMON, "GET / HTTP/1.1\r\n", 16,
-                  "frame of type 0x2f: expected 'J', 'I' or 'X'");
-    check_refused(WIRE_DAEMON, "\xff\xff\xff\xffJ", 5,
-                  "frame 'J' of length 4294967295: expected 5 to 16777221");
-    check_refused(WIRE_DAEMON, "\0\0\0\0J", 5, "frame 'J' of length 0: expected 5 to 16777221");
-    check_refused(WIRE_DAEMON, "\x04\0\0\0J", 5, "frame 'J' of length 4: expected 5 to 16777221");
+    check_refused(WIRE_DAEMON, "\x06\0\0\0j", 5, "frame of type 0x6a: expected 'J', 'I' or 'X'");
     check_refused(WIRE_DAEMON, "\x06\0\0\0X", 5, "frame 'X' of length 6: expected 5 to 5");
     check_refused(WIRE_DAEMON, "\x06\0\x04\0I", 5,
                   "frame 'I' of length 262150: expected 5 to 262149");
     check_refused(WIRE_CLIENT, "\x0c\0\0\0O", 5, "frame 'O' of length 12: expected 13 to 262157");
+}
+
+TEST(a_bad_length_is_refused_before_its_type_is_there)
+{
+    check_refused(WIRE_DAEMON, "GET / HTTP/1.1\r\n", 16,
+                  "frame of length 542393671: expected 5 to 16777221");
+    check_refused(WIRE_DAEMON, "\xff\xff\xff\xff", 4,
+                  "frame of length 4294967295: expected 5 to 16777221");
+    check_refused(WIRE_DAEMON, "\x06\0\0\x01", 4,
+                  "frame of length 16777222: expected 5 to 16777221");
+    check_refused(WIRE_DAEMON, "\0\0\0\0", 4, "frame of length 0: expected 5 to 16777221");
+    check_refused(WIRE_CLIENT, "\x04\0\0\0", 4, "frame of length 4: expected 5 to 16777221");
 }
 
 TEST(each_side_takes_only_what_the_other_may_send)
