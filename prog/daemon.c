@@ -43,7 +43,8 @@ enum {
     LOCK_RETRY_MS = 5,
     IDLE_CHECK_MS = 1000,
     IDLE_EXIT_MAX_S = 365 * 24 * 3600,
-    POOL_SIZE = 2, /* shells started ahead */
+    POOL_SIZE = 2,   /* shells started ahead */
+    FILES_MIN = 128, /* open files: some 40 for the daemon and its pool, 15 for each session */
 };
 
 struct options {
@@ -376,6 +377,28 @@ static int watch_signals(struct daemon *d, struct err *err)
     return 0;
 }
 
+/*
+ * What a daemon needs before it can serve anybody. A soft limit below is raised, by which commands
+ * get that much too; without it nothing would start.
+ */
+static int check_file_limit(struct err *err)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return err_set(err, errno, "ask for the limit of open files");
+    if (limit.rlim_max < FILES_MIN)
+        return err_set(err, ERR_LIMIT,
+                       "the limit of open files (RLIMIT_NOFILE, 'ulimit -n') is %llu: expected at "
+                       "least %d",
+                       (unsigned long long)limit.rlim_max, FILES_MIN);
+    if (limit.rlim_cur >= FILES_MIN)
+        return 0;
+    limit.rlim_cur = FILES_MIN;
+    return setrlimit(RLIMIT_NOFILE, &limit) < 0
+               ? err_set(err, errno, "raise the limit of open files to %d", FILES_MIN)
+               : 0;
+}
+
 /* Many clients, many commands. Not before the zygote is there: commands keep the old limit. */
 static void raise_file_limit(void)
 {
@@ -388,7 +411,9 @@ static void raise_file_limit(void)
 
 static int open_all(struct daemon *d, const struct options *o, struct err *err)
 {
-    int rc = find_socket(d, o, err);
+    int rc = check_file_limit(err);
+    if (rc == 0)
+        rc = find_socket(d, o, err);
     if (rc == 0)
         rc = find_state_dir(d, o, err);
     if (rc == 0)

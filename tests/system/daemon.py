@@ -4,8 +4,10 @@
 import base64
 import os
 import random
+import resource
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import threading
@@ -636,6 +638,45 @@ def test_shutdown():
         assert client.call("shutdown") == {}
         assert daemon.process.wait(20) == 0
         assert not os.path.exists(daemon.socket)
+
+
+def test_too_few_open_files_are_told_at_once():
+    with Daemon() as daemon:
+        options = ["--socket", daemon.dir + "/s", "--state-dir", daemon.dir + "/x"]
+        for mode in ([], ["--foreground"]):
+            begun = time.monotonic()
+            done = run_daemon(daemon, *options, *mode, preexec_fn=lambda: few_files(20, 20))
+            assert done.returncode == 1 and time.monotonic() - begun < 5 * SCALE, done
+            assert "RLIMIT_NOFILE" in done.stderr and "is 20: expected at least 128" in done.stderr, done
+
+
+def few_files(soft, hard):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_a_bad_frame_is_refused_by_its_first_bytes():
+    with Daemon() as daemon:
+        for length in (0, 4, 16 * 1024 * 1024 + 6, 0xFFFFFFFF):
+            with daemon.client() as client:
+                client.sock.sendall(struct.pack("<I", length))
+                kind, channel, payload = client.next()
+                assert (kind, channel) == ("J", 0), (kind, channel)
+                error = payload["error"]
+                assert error["code"] == "protocol_error", error
+                assert f"frame of length {length}: expected 5 to" in error["message"], error
+
+
+def test_a_key_that_comes_twice_is_refused():
+    with Daemon() as daemon, daemon.client() as client:
+        for body in ('{"op":"exec","text":"true","text":"false"}', '{"op":"exec","text":"true","env":{"text":"","text":""}}'):
+            client.channel += 1
+            client.send_frame("J", client.channel, body.encode())
+            try:
+                client.answer(client.channel)
+                raise AssertionError(body)
+            except Failed as failed:
+                assert failed.args[0] == "syntax_error" and "'text' twice" in failed.args[1], failed
+        assert client.exec("echo ok")["output"] == "ok\n"
 
 
 def test_a_stale_socket_is_replaced():
