@@ -120,6 +120,11 @@ static const struct cli_option wait_options[] = {
     "Everything after 'serve' goes to nacred, see nacred(8). The other verbs start the\n" \
     "daemon by themselves."
 
+#define SHUTDOWN_HELP \
+    "Waits until it is gone. Running and waiting commands are ended, in the background\n" \
+    "too. Results and sessions are kept: a session has its directory and variables again\n" \
+    "when the daemon is started next. The exit status is 1 if no daemon ran."
+
 #define DOCTOR_HELP \
     "Each line is ok or says what failed, why and how to mend it. The exit status is 1\n" \
     "if something failed."
@@ -168,6 +173,8 @@ const struct cli_verb cli_verbs[] = {
      "show the result of a command", NULL, cli_result},
     {"serve", "[ARG]...", 0, CLI_MANY, true, no_options,
      "run the daemon nacred", SERVE_HELP, cli_serve},
+    {"shutdown", NULL, 0, 0, false, json_only,
+     "end the daemon and all processes of its sessions", SHUTDOWN_HELP, cli_shutdown},
     {"doctor", NULL, 0, 0, false, json_only,
      "check what nacre needs on this machine", DOCTOR_HELP, cli_doctor},
     {"version", NULL, 0, 0, false, json_only,

@@ -34,6 +34,7 @@ int cli_session_reset(const struct cli_args *args);
 int cli_session_restore(const struct cli_args *args);
 int cli_session_show(const struct cli_args *args);
 int cli_session_snapshot(const struct cli_args *args);
+int cli_shutdown(const struct cli_args *args);
 int cli_version(const struct cli_args *args);
 int cli_wait(const struct cli_args *args);
 

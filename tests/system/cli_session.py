@@ -5,6 +5,7 @@
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -16,6 +17,7 @@ import time
 sys.path.insert(0, os.path.join(os.environ["NACRE_SOURCE"], "tests/lib"))
 from nacre import (  # noqa: E402  pylint: disable=wrong-import-position
     ENV,
+    NACRE,
     WAIT,
     Skip,
     Terminal,
@@ -386,6 +388,63 @@ def a_daemon_that_cannot_be_had_is_explained():
     refuses(session("x", "true", env=env), "/proc/nonexistent", 125)
     env = dict(ENV, NACRE_SPAWN=MISSING + "/spawn")
     refuses(nacre("exec", "--", "true", env=env), MISSING + "/spawn", 125)
+
+
+@test
+def json_has_an_object_for_every_failure():
+    verbs = {
+        "exec": ("-s", "x", "--", "true"), "ps": (), "session open": (), "session list": (),
+        "session import": ("/dev/null",), "logs": ("c_1",), "kill": ("c_1",), "wait": ("c_1",),
+        "result": ("c_1",),
+    }
+    for verb in ("show", "close", "reset", "fork"):
+        verbs["session " + verb] = ("x",)
+    for verb in ("snapshot", "restore"):
+        verbs["session " + verb] = ("x", "y")
+    stop_daemon()
+    env = dict(ENV, NACRED=MISSING + "/nacred")
+    for verb, operands in verbs.items():
+        run = nacre(*verb.split(), "--json", *operands, env=env)
+        check((run.returncode, json.loads(run.stdout)["error"]["code"]), (125, "not_found"), run)
+        assert MISSING.encode() in run.stderr, run
+    run = nacre("shutdown", "--json", env=dict(ENV, NACRE_SOCKET="relative"))
+    check(json.loads(run.stdout)["error"]["code"], "invalid_argument", run)
+
+
+@test
+def shutdown_ends_the_daemon_and_what_runs():
+    mark = "987.125"
+    gives(session("s", f"v=kept; sleep {mark} & disown"))
+    command = nacre("exec", "-s", "s", "--background", "--", f"sleep {mark}").stdout.decode().strip()
+    until(lambda: len(processes(mark)) >= 2, "they run")
+    gives(nacre("shutdown"))
+    check(processes(mark), [])
+    assert not os.path.exists(ENV["NACRE_SOCKET"])
+    run = nacre("shutdown")
+    check((run.returncode, run.stdout), (1, b""), run)
+    assert b"no daemon listens on" in run.stderr, run
+    run = nacre("shutdown", "--json")
+    check((run.returncode, run.stdout, run.stderr), (1, b'{"ended":false}\n', b""), run)
+    gives(session("s", "echo $v"), b"kept\n")
+    check(json.loads(nacre("result", "--json", command).stdout)["status"], "cancelled")
+    run = nacre("shutdown", "--json")
+    check((run.returncode, json.loads(run.stdout)["ended"]), (0, True), run)
+    refuses(nacre("shutdown", "now"), "now", 2)
+
+
+@test
+def a_daemon_with_too_few_files_is_explained():
+    def few_files():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))
+
+    stop_daemon()
+    begun = time.monotonic()
+    run = subprocess.run(
+        [NACRE, "exec", "-s", "x", "--", "true"], env=ENV, capture_output=True, timeout=WAIT, check=False,
+        preexec_fn=few_files,
+    )
+    refuses(run, "RLIMIT_NOFILE, 'ulimit -n') is 20: expected at least 128", 125)
+    assert time.monotonic() - begun < WAIT / 6, run
 
 
 @test
