@@ -159,6 +159,18 @@ void capture_log_append(struct capture_log *log, int stream, const void *p, size
         keep_tail(log, s, (const char *)p + stored, n - stored);
 }
 
+void capture_log_skip(struct capture_log *log, int stream, uint64_t n)
+{
+    assert(stream == CAPTURE_STDOUT || stream == CAPTURE_STDERR);
+    if (n == 0)
+        return;
+    int s = stream - 1;
+    capture_order_note(log, s, n);
+    log->stream[s].total += n;
+    keep_tail(log, s, "", 0);
+    ring_clear(&log->tail->ring[s]); /* what is held is one prefix and one suffix */
+}
+
 /* Gives back what the memory of a head has to spare. */
 static void shrink(struct capture_stream *stream)
 {

@@ -69,6 +69,9 @@ void capture_log_free(struct capture_log *log);
 /* Adds bytes of a stream (CAPTURE_STDOUT or CAPTURE_STDERR). Never fails. */
 void capture_log_append(struct capture_log *log, int stream, const void *p, size_t n);
 
+/* Counts n bytes of a stream as printed next, but no longer held. */
+void capture_log_skip(struct capture_log *log, int stream, uint64_t n);
+
 /*
  * Says that no more is expected: closes the files, writes `meta`, gives spare
  * memory back. The log can be read as before; an append opens it again.

@@ -32,6 +32,9 @@ static void on_command_end(enum rt_wait_end end, const char *line, size_t len, v
 /* The channel takes input until that ends, or the command does. */
 static int stream_input(struct channel *ch, const char *id, struct err *err)
 {
+    const struct command *c = rt_find_command(rt_of(ch), id);
+    if (c && rt_has_ended(c)) /* which is said, as to any other input */
+        return rt_input(rt_of(ch), id, NULL, 0, err);
     const struct rt_wait wait = {
         .id = id, .what = RT_WAIT_EXIT, .timeout_ms = FOR_EVER_MS, .cb = on_command_end, .ctx = ch};
     int rc = rt_wait(rt_of(ch), &wait, &ch->waiter, err);

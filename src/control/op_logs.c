@@ -19,20 +19,6 @@ static int find_filter(const char *name, int *ret, struct err *err)
     return 0;
 }
 
-/* As in the result object; session's own call for it is not for faces. */
-static const char *const statuses[] = {
-    [COMMAND_QUEUED] = "queued",
-    [COMMAND_NEEDS_APPROVAL] = "needs_approval",
-    [COMMAND_RUNNING] = "running",
-    [COMMAND_EXITED] = "exited",
-    [COMMAND_SIGNALED] = "signaled",
-    [COMMAND_TIMED_OUT] = "timed_out",
-    [COMMAND_CANCELLED] = "cancelled",
-    [COMMAND_DENIED] = "denied",
-    [COMMAND_SESSION_LOST] = "session_lost",
-    [COMMAND_SPAWN_FAILED] = "spawn_failed",
-};
-
 static void answer_logs(struct channel *ch, const char *id, uint64_t cursor)
 {
     const struct command *c = rt_find_command(ch->conn->control->rt, id);
@@ -40,7 +26,7 @@ static void answer_logs(struct channel *ch, const char *id, uint64_t cursor)
     struct json_w *w = answer_begin(&a, ch);
     json_w_obj(w);
     json_w_kuint(w, "cursor", cursor);
-    json_w_kstr(w, "status", c ? statuses[c->state] : NULL);
+    json_w_kstr(w, "status", c ? rt_status_name(c) : NULL);
     json_w_obj_end(w);
     answer_end(&a);
 }

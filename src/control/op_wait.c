@@ -38,28 +38,14 @@ static void on_end(enum rt_wait_end end, const char *line, size_t len, void *ctx
     answer(ch, end, line, len);
 }
 
-/* Whether it is a command of before, of which only the result is kept. */
-static bool is_stored(struct rt *rt, const char *id)
-{
-    auto_buf struct buf json = BUF_INIT((size_t)WIRE_JSON_MAX);
-    struct json_w w;
-    json_w_init(&w, &json);
-    return !rt_find_command(rt, id) && rt_result(rt, id, &w, NULL) == 0;
-}
-
 int op_wait(struct channel *ch, const struct request *req, struct err *err)
 {
-    struct rt *rt = ch->conn->control->rt;
     size_t what = 0, n = sizeof(untils) / sizeof(untils[0]);
     while (what < n && strcmp(untils[what], req->until) != 0)
         what++;
     if (what == n)
         return err_set(err, ERR_INVALID,
                        "field 'until': expected 'exit', 'log' or 'port', not '%.40s'", req->until);
-    if (is_stored(rt, req->id)) {
-        answer(ch, what == RT_WAIT_EXIT ? RT_WAIT_MET : RT_WAIT_EXITED, NULL, 0);
-        return 0;
-    }
     const struct rt_wait wait = {
         .id = req->id,
         .what = (enum rt_wait_what)what,
@@ -71,5 +57,5 @@ int op_wait(struct channel *ch, const struct request *req, struct err *err)
         .cb = on_end,
         .ctx = ch,
     };
-    return rt_wait(rt, &wait, &ch->waiter, err);
+    return rt_wait(ch->conn->control->rt, &wait, &ch->waiter, err);
 }

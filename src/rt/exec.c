@@ -108,9 +108,9 @@ static void fix_result(struct rt_command *rc)
     rc->fixed_bytes = capture_log_bytes(c->log, CAPTURE_OUTPUT);
 }
 
-/* The oldest finished commands make room for new ones; what is stored stays stored. */
-static void forget_old(struct rt *rt)
+void rt_forget_old(void *ctx)
 {
+    struct rt *rt = ctx;
     LIST_FOREACH(link, &rt->finished)
     {
         if (rt->n_finished <= rt->o.keep_results)
@@ -142,7 +142,7 @@ static void on_final(struct command *c, void *ctx)
     rc->events = (struct rt_command_events){0};
     if (events.on_result)
         events.on_result(c->id, false, events.ctx);
-    forget_old(rt);
+    rt_forget_old(rt);
 }
 
 static void on_quiet(struct command *c, void *ctx)
@@ -169,14 +169,9 @@ static void on_yield(void *ctx)
 static struct rt_command *new_command(struct rt *rt, struct rt_session *rs,
                                       const struct rt_exec *exec)
 {
-    struct rt_command *rc = xnew(struct rt_command);
-    rc->rt = rt;
-    rc->c = command_new(&exec->spec);
-    rc->kind_name = rs->kind->name;
+    struct rt_command *rc = rt_command_new(rt, &exec->spec, rs->kind->name);
     rc->events = exec->events;
     memcpy(rc->session_id, rs->id, sizeof(rs->id));
-    list_init(&rc->observers);
-    list_init(&rc->link);
     rc->c->on_output = on_output;
     rc->c->on_final = on_final;
     rc->c->on_quiet = on_quiet;
@@ -243,7 +238,7 @@ int rt_exec(struct rt *rt, const struct rt_caller *caller, const struct rt_exec 
 
 void rt_detach(struct rt *rt, const char *id)
 {
-    struct rt_command *rc = rt_get_command(rt, id, NULL);
+    struct rt_command *rc = map_get(&rt->commands, id);
     if (!rc)
         return;
     rc->events = (struct rt_command_events){0};
@@ -288,7 +283,7 @@ int rt_stop(struct rt *rt, const char *id, struct err *err)
 
 int rt_result(struct rt *rt, const char *id, struct json_w *w, struct err *err)
 {
-    struct rt_command *rc = rt_get_command(rt, id, NULL);
+    struct rt_command *rc = id ? map_get(&rt->commands, id) : NULL;
     if (rc && rc->fixed.len) {
         json_w_raw(w, rc->fixed.data, rc->fixed.len);
         return 0;
@@ -316,6 +311,8 @@ void rt_command_list(struct rt *rt, const char *session_id, bool all, struct jso
     while (map_next(&rt->commands, &cursor, NULL, &value)) {
         struct rt_command *rc = value;
         const struct command *c = rc->c;
+        if (rc->is_stored)
+            continue; /* listed or not must not depend on who looked at it */
         if (session_id && strcmp(session_id, rc->session_id) != 0)
             continue;
         if (!all && command_state_is_final(c->state) && (c->quiet || !c->n_survivors))

@@ -68,6 +68,7 @@ struct rt_command {
     const char *const *isolation;
     char *storage_error; /* can be NULL */
     bool has_forecast;   /* stored, in case that this process dies first */
+    bool is_stored;      /* made anew from its stored result, which is in fixed */
     struct buf fixed;    /* the result, where more output may follow it; else empty */
     uint64_t fixed_bytes;
 };
@@ -90,7 +91,11 @@ struct rt {
 
 /* rt.c */
 struct rt_session *rt_get_session(struct rt *rt, const char *id, struct err *err);
+/* Makes one of which only the result is stored anew; NULL: -ERR_NOT_FOUND, or the store's reason.
+ */
 struct rt_command *rt_get_command(struct rt *rt, const char *id, struct err *err);
+struct rt_command *rt_command_new(struct rt *rt, const struct command_spec *spec,
+                                  const char *kind_name);
 void rt_command_free(struct rt_command *rc);
 void rt_observe(struct rt_command *rc, struct rt_observer *o);
 void rt_unobserve(struct rt_observer *o);
@@ -103,6 +108,13 @@ void rt_free_discarded(void *ctx); /* struct rt */
 int rt_sessions_load(struct rt *rt, struct err *err);
 void rt_sessions_check_idle(struct rt *rt);
 const char *rt_session_state(const struct rt_session *rs, size_t *ret_len);
+
+/* exec.c */
+/* The oldest finished commands make room for new ones; what is stored stays stored. */
+void rt_forget_old(void *ctx); /* struct rt */
+
+/* stored.c */
+int rt_stored_get(struct rt *rt, const char *id, struct rt_command **ret_rc, struct err *err);
 
 /* result.c */
 void rt_result_write(const struct rt_command *rc, struct json_w *w);

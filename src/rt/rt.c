@@ -31,8 +31,27 @@ struct rt_session *rt_get_session(struct rt *rt, const char *id, struct err *err
 struct rt_command *rt_get_command(struct rt *rt, const char *id, struct err *err)
 {
     struct rt_command *rc = id ? map_get(&rt->commands, id) : NULL;
-    if (!rc)
+    if (rc)
+        return rc;
+    if (!id || !rt->o.store.get_command || rt->freeing) {
         (void)err_set(err, ERR_NOT_FOUND, "no command '%.80s'", id ? id : "");
+        return NULL;
+    }
+    if (rt_stored_get(rt, id, &rc, err) < 0)
+        return NULL;
+    ev_defer(rt->ev, rt_forget_old, rt); /* not now: the caller may hold another */
+    return rc;
+}
+
+struct rt_command *rt_command_new(struct rt *rt, const struct command_spec *spec,
+                                  const char *kind_name)
+{
+    struct rt_command *rc = xnew(struct rt_command);
+    rc->rt = rt;
+    rc->c = command_new(spec);
+    rc->kind_name = kind_name;
+    list_init(&rc->observers);
+    list_init(&rc->link);
     return rc;
 }
 
@@ -40,6 +59,16 @@ const struct command *rt_find_command(struct rt *rt, const char *id)
 {
     struct rt_command *rc = rt_get_command(rt, id, NULL);
     return rc ? rc->c : NULL;
+}
+
+const char *rt_status_name(const struct command *c)
+{
+    return command_state_name(c->state);
+}
+
+bool rt_has_ended(const struct command *c)
+{
+    return command_state_is_final(c->state);
 }
 
 void rt_observe(struct rt_command *rc, struct rt_observer *o)

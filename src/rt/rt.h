@@ -4,7 +4,9 @@
  *
  * decide (policy) -> record -> run (session) -> record. Faces (control socket,
  * HTTP, MCP, workflows) reach sessions through these functions and through
- * nothing else: the modules of the faces may not include session's own calls.
+ * nothing else: the modules of the faces may not include session's own calls. The types of
+ * session/command.h are part of this interface (what is asked for, what there is to see of a
+ * command); its functions are not.
  *
  * Sessions and commands are named by id strings; pointers handed out by rt_find_...
  * are good until the loop runs again. One loop, one thread.
@@ -67,7 +69,8 @@ struct rt_store { /* all NULL: none */
 };
 
 struct rt_options {
-    const struct session_kind *const *kinds;    /* NULL-terminated; the first is the default */
+    /* NULL-terminated; the first is the default. Borrowed, array and kinds: they outlive rt. */
+    const struct session_kind *const *kinds;
     struct rt_policy policy;                    /* zeroed: allow all */
     struct rt_record record;                    /* zeroed: keep none */
     struct rt_store store;                      /* zeroed: memory only */
@@ -153,8 +156,14 @@ int rt_stop(struct rt *rt, const char *id, struct err *err);
 
 /* Writes the result object of design.md (also of a running command, and of stored ones). */
 int rt_result(struct rt *rt, const char *id, struct json_w *w, struct err *err);
-/* NULL if there is none, or only a stored one. */
+/*
+ * NULL if there is none. One of which only the result is stored is made anew: it has ended, and its
+ * log is that of its files, or what the result shows.
+ */
 const struct command *rt_find_command(struct rt *rt, const char *id);
+/* Its status as in the result object, and whether that is final. */
+const char *rt_status_name(const struct command *c);
+bool rt_has_ended(const struct command *c);
 /* All of a session (NULL: of all), newest last; finished ones too if asked for. */
 void rt_command_list(struct rt *rt, const char *session_id, bool all, struct json_w *w);
 

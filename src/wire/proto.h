@@ -63,6 +63,8 @@
  *           comes before the answer. What outlives it prints is left to `logs`.
  * input     id, data?, end? -> {}
  * input     id, stream: true -> {} at 'X', which ends the input, or at the command's end
+ *           Of a command that has ended, also before a restart of the daemon: input, inputEnd,
+ *           resize, signal and stop are `already_exited`, waits are met at once, logs are read.
  * inputEnd  id -> {}
  * resize    id, rows, cols -> {}
  * signal    id, signal ("TERM", "SIGINT" or a number) -> {}
@@ -86,7 +88,7 @@
  * sessionSnapshot  session, name -> {}
  * sessionRestore   session, name -> {}
  * sessionExport    session -> file (a string; see docs/session-file.md)
- * sessionImport    file, newSession? -> session
+ * sessionImport    file, newSession? -> session, when its shell has read the state
  */
 #ifndef WIRE_PROTO_H
 #define WIRE_PROTO_H
