@@ -244,19 +244,18 @@ int sandbox_filter_compile(uint32_t flags, struct sandbox_filter *ret, struct er
 {
     if (flags & ~(uint32_t)SANDBOX_FILTER_FLAGS)
         return err_set(err, EINVAL, "system call filter with flags 0x%x", flags);
-    auto_free struct program *program = calloc(1, sizeof(*program));
-    if (!program)
-        return err_set(err, ENOMEM, "make a system call filter");
-    emit_first_part(program, flags);
-    int rc = add_second_part(program, flags, err);
+    struct program program;
+    program.n_items = 0;
+    emit_first_part(&program, flags);
+    int rc = add_second_part(&program, flags, err);
     if (rc < 0)
         return rc;
-    size_t size = program->n_items * sizeof(struct sock_filter);
+    size_t size = program.n_items * sizeof(struct sock_filter);
     struct sock_filter *items = malloc(size);
     if (!items)
         return err_set(err, ENOMEM, "make a system call filter");
-    memcpy(items, program->items, size);
-    *ret = (struct sandbox_filter){.items = items, .n_items = (unsigned short)program->n_items};
+    memcpy(items, program.items, size);
+    *ret = (struct sandbox_filter){.items = items, .n_items = (unsigned short)program.n_items};
     return 0;
 }
 
