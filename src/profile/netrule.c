@@ -24,7 +24,9 @@ static bool is_ascii(const char *text, size_t len)
 
 static char lower(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+    if (c >= 'A' && c <= 'Z')
+        c = (char)(c | 0x20);
+    return c;
 }
 
 /* '_' is in no host name by the book, and in many by habit. */
@@ -75,7 +77,7 @@ static int write_name(const char *text, char ret[NETRULE_HOST_SIZE], struct err 
     size_t used = 0;
     for (const char *at = text;;) {
         size_t len = strcspn(at, ".");
-        char label[LABEL_MAX + 1];
+        char label[LABEL_MAX + 1] = "";
         size_t label_len = write_label(at, len, label);
         if (label_len == 0)
             return err_set(err, ERR_INVALID,
@@ -135,7 +137,7 @@ int netrule_host(const char *text, char ret[NETRULE_HOST_SIZE], struct err *err)
     if (!utf8_is_valid(text, strlen(text)) || has_strange_dot(text))
         return err_set(err, ERR_INVALID, "'%s' is no host name, expected UTF-8 with ASCII dots",
                        text);
-    char name[NETRULE_HOST_SIZE];
+    char name[NETRULE_HOST_SIZE] = "";
     int rc = write_name(text, name, err);
     if (rc < 0)
         return rc;
@@ -160,7 +162,7 @@ int netrule_domain(const char *text, char ret[NETRULE_HOST_SIZE], struct err *er
                        "'%s': expected '*' only as the whole first label, as in "
                        "*.example.org",
                        text);
-    char name[NETRULE_HOST_SIZE];
+    char name[NETRULE_HOST_SIZE] = "";
     int rc = netrule_host(host, name, err);
     if (rc < 0)
         return rc;

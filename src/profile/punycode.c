@@ -88,6 +88,7 @@ static void encode(const uint32_t *chars, size_t n_chars, struct output *out)
     }
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): it is written to, by way of out */
 int punycode_encode(const char *text, size_t len, char *ret, size_t size)
 {
     uint32_t chars[CHARS_MAX];
