@@ -147,6 +147,7 @@ int rt_new(struct ev *ev, const struct rt_options *options, struct rt **ret_rt, 
     map_init(&rt->sessions, RT_SESSIONS_MAX);
     map_init(&rt->commands, RT_COMMANDS_MAX);
     list_init(&rt->finished);
+    list_init(&rt->goodbyes);
     if (!rt->o.keep_results)
         rt->o.keep_results = RT_KEEP_RESULTS;
     if (!rt->o.session_idle_ms)
@@ -174,28 +175,23 @@ int rt_new(struct ev *ev, const struct rt_options *options, struct rt **ret_rt, 
     return 0;
 }
 
-static void on_one_closed(void *ctx)
-{
-    (*(size_t *)ctx)--;
-}
-
 /* Asks all to end and lets the loop run until they have. */
 static void close_all(struct rt *rt)
 {
-    size_t waiting = 0, cursor = 0;
+    size_t cursor = 0;
     void *value;
     while (map_next(&rt->sessions, &cursor, NULL, &value)) {
         struct rt_session *rs = value;
-        if (!rs->s)
+        if (!rs->s || rs->closed)
             continue;
-        waiting++;
-        rs->on_closed = on_one_closed;
-        rs->on_closed_ctx = &waiting;
+        rt->n_ending++;
         rs->closing = true;
-        session_close(rs->s);
+        session_close(rs->s); /* one that is closing already just goes on */
     }
-    while (waiting && ev_run_once(rt->ev, true))
+    while (rt->n_ending && ev_run_once(rt->ev, true))
         ;
+    LIST_FOREACH(link, &rt->goodbyes)
+    rt_say_goodbye(list_entry(link, struct rt_goodbye, link));
 }
 
 void rt_free(struct rt *rt)
