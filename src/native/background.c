@@ -345,6 +345,26 @@ static int spawn(struct background *b, const int child[3], struct err *err)
     return proc_box_spawn(b->box, &spec, 1, err);
 }
 
+static int give(const struct background *b, int fd, struct err *err)
+{
+    int rc = shell_give_fd(b->shell, fd);
+    return rc < 0 ? err_set(err, -rc, "give a stream to the session's user") : 0;
+}
+
+/* In an isolated session it sees what the session sees. */
+static int open_box(struct background *b, struct err *err)
+{
+    struct shell *sh = b->shell;
+    if (sh->n->plan && !sh->box)
+        return err_set(err, ERR_BUSY, "the sandbox of session '%s' is being made again",
+                       sh->session->id);
+    if (sh->n->plan)
+        return proc_box_open_inside(sh->box, &box_events, b, &b->box, err);
+    struct sandbox_plan plan;
+    sandbox_plan_init(&plan);
+    return proc_box_open(sh->n->zygote, &plan, &box_events, b, &b->box, err);
+}
+
 static int launch(struct background *b, struct err *err)
 {
     struct command *c = b->command;
@@ -354,10 +374,11 @@ static int launch(struct background *b, struct err *err)
         rc = write_env(b, err);
     if (rc == 0)
         rc = c->pty ? make_pty(b, child, err) : make_pipes(b, child, err);
-    struct sandbox_plan plan;
-    sandbox_plan_init(&plan);
+    for (int i = 0; i < 3 && rc == 0; i++)
+        if (child[i] >= 0)
+            rc = give(b, child[i], err);
     if (rc == 0)
-        rc = proc_box_open(b->shell->n->zygote, &plan, &box_events, b, &b->box, err);
+        rc = open_box(b, err);
     if (rc == 0)
         rc = spawn(b, child, err);
     for (int i = 0; i < 3; i++)

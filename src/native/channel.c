@@ -153,14 +153,15 @@ void channels_drain(struct shell *sh, struct command *c)
 static int open_reader(struct channel *ch, struct err *err)
 {
     struct shell *sh = ch->shell;
-    if (mkfifoat(sh->dirfd, ch->name, 0600) < 0 && errno != EEXIST)
-        return err_set(err, errno, "make the pipe '%s/%s'", sh->dir, ch->name);
-    ch->rd = openat(sh->dirfd, ch->name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int rc = shell_make_fifo(sh, ch->name, err);
+    if (rc < 0)
+        return rc;
+    ch->rd = native_dir_fifo(sh->dirfd, ch->name, O_RDONLY);
     if (ch->rd < 0)
-        return err_set(err, errno, "open the pipe '%s/%s'", sh->dir, ch->name);
-    ch->keep = openat(sh->dirfd, ch->name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        return err_set(err, -ch->rd, "open the pipe '%s/%s'", sh->dir, ch->name);
+    ch->keep = native_dir_fifo(sh->dirfd, ch->name, O_WRONLY);
     if (ch->keep < 0)
-        return err_set(err, errno, "open the pipe '%s/%s'", sh->dir, ch->name);
+        return err_set(err, -ch->keep, "open the pipe '%s/%s'", sh->dir, ch->name);
     return 0;
 }
 
@@ -213,7 +214,7 @@ bool channel_is_held(struct channel *ch, struct command *c)
     while (native_read(ch->shell->n, ch->rd, c, ch->stream, &end))
         ;
     bool held = !end;
-    ch->keep = openat(ch->shell->dirfd, ch->name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    ch->keep = native_dir_fifo(ch->shell->dirfd, ch->name, O_WRONLY);
     /* The file is gone or replaced: treat it as held, a new pipe is made. */
     return held || ch->keep < 0;
 }

@@ -129,12 +129,13 @@ static int prepare_input(struct shell *sh, struct command *c, char **ret_in, str
         *ret_in = xstrdup("/dev/null");
         return 0;
     }
-    (void)io_remove_tree(sh->dirfd, "i");
     *ret_in = xasprintf("%s/i", sh->dir);
+    (void)io_remove_tree(sh->dirfd, "i"); /* who still has the old one open keeps that */
     if (!c->stdin_open)
         return shell_write_file(sh, "i", c->stdin_data, c->stdin_len, err);
-    if (mkfifoat(sh->dirfd, "i", 0600) < 0)
-        return err_set(err, errno, "make the pipe '%s'", *ret_in);
+    int rc = shell_make_fifo(sh, "i", err);
+    if (rc < 0)
+        return rc;
     input_open_fifo(&sh->input, c, *ret_in);
     return c->stdin_len ? input_write(&sh->input, c->stdin_data, c->stdin_len, err) : 0;
 }
@@ -666,7 +667,7 @@ static bool read_state(struct shell *sh, const char *name)
 {
     auto_buf struct buf raw = BUF_INIT(STATE_MAX);
     auto_buf struct buf state = BUF_INIT(STATE_MAX);
-    if (io_read_file(sh->dirfd, name, STATE_MAX, &raw, NULL) < 0)
+    if (native_dir_read(sh->dirfd, name, STATE_MAX, &raw) < 0)
         return false;
     struct state_facts facts;
     struct state_rest rest = {.marker = sh->marker, .cwd = sh->session->cwd, .pid = sh->pid};
@@ -682,7 +683,7 @@ static bool read_state(struct shell *sh, const char *name)
 static void keep_exit_state(struct shell *sh)
 {
     auto_buf struct buf cwd = BUF_INIT(REPORT_MAX);
-    if (!sh->own_exit_trap || io_read_file(sh->dirfd, "bye.cwd", REPORT_MAX, &cwd, NULL) < 0)
+    if (!sh->own_exit_trap || native_dir_read(sh->dirfd, "bye.cwd", REPORT_MAX, &cwd) < 0)
         return;
     const char *pwd = buf_cstr(&cwd);
     size_t len = strlen(pwd);

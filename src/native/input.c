@@ -82,10 +82,10 @@ void input_open_fd(struct input *in, struct command *c, int fd)
 static void try_open(void *ctx)
 {
     struct input *in = ctx;
-    int fd = open(in->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    int fd = native_dir_fifo(AT_FDCWD, in->path, O_WRONLY);
     if (fd >= 0)
         input_open_fd(in, in->command, fd);
-    else if (errno == ENXIO)
+    else if (fd == -ENXIO)
         ev_timer_start(&in->retry, RETRY_MS);
 }
 

@@ -271,6 +271,11 @@ int native_new(struct ev *ev, const struct native_options *options, struct nativ
     n->kind.engine = n;
     n->run_dir = xstrdup(options->run_dir);
     n->pool_size = options->pool_size < POOL_MAX ? options->pool_size : POOL_MAX;
+    n->plan = options->plan;
+    n->plan_ctx = options->plan_ctx;
+    list_init(&n->layer_names);
+    if (n->plan)
+        n->pool_size = 0; /* a plan belongs to a session */
     n->io = xmalloc(IO_CHUNK);
     n->bash = options->bash ? xstrdup(options->bash) : find_bash();
     order_init(&n->order);
@@ -313,6 +318,7 @@ void native_free(struct native *n)
         proc_zygote_free(n->zygote);
     strv_done(&n->base_env);
     order_done(&n->order);
+    native_layer_names_free(n);
     free(n->io);
     free(n->bash);
     free(n->run_dir);

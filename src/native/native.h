@@ -13,12 +13,23 @@
 struct err;
 struct ev;
 struct native;
+struct sandbox_plan;
+struct session;
 struct session_kind;
+
+/*
+ * Adds to a plan that isolates nothing what a session is to have; the engine adds what it needs
+ * itself. A failure is that of opening the session.
+ */
+typedef int (*native_plan_fn)(void *ctx, const struct session *s, struct sandbox_plan *plan,
+                              struct err *err);
 
 struct native_options {
     const char *bash;    /* path; NULL: bash from PATH, then /bin/bash */
     const char *run_dir; /* existing, private; borrowed for the life of the engine */
     size_t pool_size;    /* shells started ahead; 0: none */
+    native_plan_fn plan; /* NULL: nothing is isolated; otherwise no shell can be started ahead */
+    void *plan_ctx;
 };
 
 /* SIGPIPE is set to be ignored if it was at its default. */

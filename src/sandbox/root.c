@@ -362,6 +362,8 @@ static int mount_dev(struct root *root, const struct sandbox_mount *mount, const
     auto_close int shm = make_tmpfs(mount->size ? mount->size : SHM_SIZE, mount->inodes, 01777,
                                     MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, err);
     rc = shm < 0 ? shm : attach_at(root, shm, path, err);
+    if (rc == 0)
+        add_frame(root, shm);
     return rc < 0 ? rc : set_attributes(dev, MOUNT_ATTR_RDONLY, 0, err, target);
 }
 

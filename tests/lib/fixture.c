@@ -19,6 +19,7 @@
 #include "base/rand.h"
 #include "json/read.h"
 #include "json/write.h"
+#include "lib/isolate.h"
 #include "native/native.h"
 #include "proc/tree.h"
 #include "session/session.h"
@@ -77,6 +78,8 @@ static void open_rt(struct fx *fx)
 {
     struct err err = {0};
     struct native_options n = {.run_dir = fx->run_dir, .pool_size = fx->settings.pool_size};
+    if (fx->settings.isolated || isolate_wanted())
+        n.plan = isolate_plan;
     must(native_new(fx->ev, &n, &fx->native, &err), &err, "native engine");
     fx->kinds[0] = native_kind(fx->native);
     struct rt_options o = {

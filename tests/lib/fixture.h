@@ -42,6 +42,7 @@ struct fx_settings {
     bool stored;      /* sessions and results in a store, for fx_reopen() */
     bool spills;      /* large output goes to files; implied by stored */
     size_t pool_size; /* shells that are started ahead */
+    bool isolated;    /* sessions have the plan of lib/isolate.h */
     const char *cwd;  /* of the session; NULL: the scratch directory of the test */
     const char *const *env;
     const char *dir;       /* for all files of the runtime; NULL: one in memory */
