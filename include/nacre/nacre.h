@@ -231,8 +231,11 @@ NACRE_API int nacre_session_restore(struct nacre_session *session, const char *n
 NACRE_API int nacre_session_export(struct nacre_session *session, char **ret_file, size_t *ret_len,
                                    struct nacre_error **ret_error);
 
-/* Opens a session from such a file. new_id NULL: the id in the file. NACRE_ERR_EXISTS,
- * NACRE_ERR_SYNTAX. */
+/*
+ * Opens a session from such a file, and waits until its shell has read the state. new_id NULL: the
+ * id in the file. NACRE_ERR_EXISTS, NACRE_ERR_SYNTAX; NACRE_ERR_INVALID for a file or a state that
+ * makes no sense, NACRE_ERR_TIMEOUT for a state that takes over 10 s.
+ */
 NACRE_API int nacre_session_import(struct nacre *nacre, const char *file, size_t len,
                                    const char *new_id, struct nacre_session **ret_session,
                                    struct nacre_error **ret_error);

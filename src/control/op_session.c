@@ -7,9 +7,10 @@
 
 enum { FILE_MAX = WIRE_JSON_MAX };
 
-/* A session on its way to its end, which cannot be taken back: the client may leave first. */
+/* A session on its way, which cannot be taken back: the client may leave first. */
 struct control_closer {
-    struct channel *channel; /* NULL: the client has gone */
+    struct channel *channel;          /* NULL: the client has gone */
+    char id[CONTROL_SESSION_ID_SIZE]; /* of one that is imported */
 };
 
 static struct rt *rt_of(const struct channel *ch)
@@ -138,11 +139,36 @@ int op_session_export(struct channel *ch, const struct request *req, struct err 
     return 0;
 }
 
+static void on_imported(void *ctx, const struct err *err)
+{
+    struct control_closer *import = ctx;
+    struct channel *ch = import->channel;
+    if (ch) {
+        ch->closer = NULL;
+        if (err)
+            answer_error(ch, err);
+        else
+            answer_session(ch, import->id);
+    }
+    free(import);
+}
+
 int op_session_import(struct channel *ch, const struct request *req, struct err *err)
 {
-    char id[CONTROL_SESSION_ID_SIZE];
-    return named(ch,
-                 rt_session_import(rt_of(ch), &control_caller, req->file.p, req->file.len,
-                                   req->new_session, id, err),
-                 id);
+    struct control_closer *waiting = xnew(struct control_closer);
+    const struct rt_import import = {
+        .file = req->file.p,
+        .len = req->file.len,
+        .new_id = req->new_session,
+        .cb = on_imported,
+        .ctx = waiting,
+    };
+    int rc = rt_session_import(rt_of(ch), &control_caller, &import, waiting->id, err);
+    if (rc < 0) {
+        free(waiting);
+        return rc;
+    }
+    waiting->channel = ch;
+    ch->closer = waiting;
+    return 0;
 }

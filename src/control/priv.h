@@ -116,7 +116,7 @@ struct channel {
     struct control_input *input;
     struct control_stream *stream;
     struct rt_waiter *waiter;
-    struct control_closer *closer; /* a session that is being closed */
+    struct control_closer *closer; /* a session that is being closed or imported */
 };
 
 /* ---- requests ---- */

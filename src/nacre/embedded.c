@@ -186,10 +186,30 @@ static int embedded_session_export(struct nacre *n, const char *id, struct buf *
     return rt_session_export(of(n)->rt, id, ret, err);
 }
 
+struct importing {
+    bool done;
+    struct err err;
+};
+
+static void on_imported(void *ctx, const struct err *err)
+{
+    struct importing *i = ctx;
+    i->done = true;
+    if (err)
+        i->err = *err;
+}
+
 static int embedded_session_import(struct nacre *n, const char *file, size_t len,
                                    const char *new_id, char *ret_id, struct err *err)
 {
-    return rt_session_import(of(n)->rt, &caller, file, len, new_id, ret_id, err);
+    struct importing i = {0};
+    const struct rt_import import = {
+        .file = file, .len = len, .new_id = new_id, .cb = on_imported, .ctx = &i};
+    int rc = rt_session_import(of(n)->rt, &caller, &import, ret_id, err);
+    if (rc < 0)
+        return rc;
+    turn_until(of(n), &i.done);
+    return i.err.code ? err_set(err, i.err.code, "%s", i.err.text) : 0;
 }
 
 static int embedded_session_show(struct nacre *n, const char *id, struct buf *ret_json,

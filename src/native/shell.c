@@ -4,12 +4,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -76,7 +78,7 @@ int shell_write_command(struct shell *sh, const void *p, size_t n, struct err *e
             openat(sh->dirfd, "command", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         sh->command_len = 0;
     }
-    if (sh->command_fd < 0 || shell_give_fd(sh, sh->command_fd) < 0)
+    if (sh->command_fd < 0)
         return err_set(err, errno, "write '%s/command'", sh->dir);
     size_t done = 0;
     while (done < n) {
@@ -102,9 +104,7 @@ int shell_write_file(struct shell *sh, const char *name, const void *p, size_t n
     }
     if (fd < 0)
         return err_set(err, errno, "write '%s/%s'", sh->dir, name);
-    int rc = shell_give_fd(sh, fd);
-    if (rc == 0)
-        rc = io_write_all(fd, p, n);
+    int rc = io_write_all(fd, p, n);
     return rc < 0 ? err_set(err, -rc, "write '%s/%s'", sh->dir, name) : 0;
 }
 
@@ -164,10 +164,34 @@ void shell_give_up(struct shell *sh, const char *why)
     shell_kill_bash(sh);
 }
 
+static bool must_restore(const struct shell *sh)
+{
+    return sh->session && sh->session->must_restore && sh->start_state;
+}
+
+/* A state that has to be read was not: there is no session without it. */
+static void restore_failed(struct shell *sh, int code, const char *why)
+{
+    struct err err = {0};
+    (void)err_set(&err, code, "session state: the shell that read it %s", why);
+    sh->phase = SHELL_DOWN;
+    session_kind_lost(sh->session, &err);
+}
+
+/* What a shell writes that has read a state to its end: an open quote or `return` keeps it away. */
+static bool was_read(struct shell *sh)
+{
+    return unlinkat(sh->dirfd, "read", 0) == 0;
+}
+
 /* A starting bash is up once it has reported and its number is known, in either order. */
 static void check_up(struct shell *sh)
 {
-    if (sh->phase == SHELL_STARTING && sh->reported && sh->pid)
+    if (sh->phase != SHELL_STARTING || !sh->reported || !sh->pid)
+        return;
+    if (must_restore(sh) && !was_read(sh))
+        restore_failed(sh, ERR_INVALID, "did not come to its end: a syntax error, or 'return'");
+    else
         shell_became_idle(sh);
 }
 
@@ -292,11 +316,24 @@ static bool start_stripped(struct shell *sh, const char *state)
     return shell_start(sh, buf_cstr(&text), text.len, NULL, NULL) == 0;
 }
 
+/* How a bash ended before it had read a state that has to be read. */
+static void restore_ended(struct shell *sh)
+{
+    char why[64];
+    int status = sh->exit.status;
+    if (WIFSIGNALED(status))
+        (void)snprintf(why, sizeof(why), "was ended by signal %d", WTERMSIG(status));
+    else
+        (void)snprintf(why, sizeof(why), "ended with exit code %d", WEXITSTATUS(status));
+    restore_failed(sh, ERR_INVALID, why);
+}
+
 /* A start that failed is tried again with less, then the session is given up. */
 static void start_failed(struct shell *sh, const struct err *err)
 {
     auto_free char *state = take_ptr(sh->start_state);
     bool had_cwd = sh->start_cwd;
+    bool is_lost = sh->session && sh->session->must_restore;
     sh->phase = SHELL_DOWN;
     if (!sh->session) { /* in the pool */
         native_leave_pool(sh);
@@ -304,9 +341,10 @@ static void start_failed(struct shell *sh, const struct err *err)
         return;
     }
     /* Without what may have been the cause: some of the state, all of it, then the directory. */
-    if (state && start_stripped(sh, state))
+    if (state && !is_lost && start_stripped(sh, state))
         return;
-    if ((state || had_cwd) && shell_start(sh, NULL, 0, state ? sh->session->cwd : NULL, NULL) == 0)
+    if ((state || had_cwd) && !is_lost &&
+        shell_start(sh, NULL, 0, state ? sh->session->cwd : NULL, NULL) == 0)
         return;
     session_kind_lost(sh->session, err);
 }
@@ -320,13 +358,14 @@ static void on_bash_ended(struct shell *sh)
     shell_forget_bash(sh);
     if (sh->closing && phase == SHELL_STARTING)
         return; /* on_gone() leads on */
+    if (phase == SHELL_STARTING && must_restore(sh) && !sh->box_lost) {
+        restore_ended(sh);
+        return;
+    }
     struct err err = {0};
     switch (phase) {
     case SHELL_STARTING:
-        if (sh->refused.code)
-            (void)err_set(&err, ERR_SPAWN, "make the sandbox of session '%s': %s", sh->session->id,
-                          sh->refused.text);
-        else if (sh->box_lost)
+        if (sh->box_lost)
             (void)err_set(&err, ERR_SPAWN, "nacre-spawn ended while it was to start bash");
         else
             (void)err_set(&err, ERR_SPAWN, "bash ended while it started (wait status %d)",
@@ -366,11 +405,6 @@ static void on_spawned(void *ctx, uint32_t tag, pid_t pid)
 static void on_failed(void *ctx, uint32_t tag, const char *step, const struct err *err)
 {
     struct shell *sh = ctx;
-    if (strcmp(step, "namespaces") == 0 || strcmp(step, "root") == 0) {
-        sh->refused = *err; /* another try would end in the same way */
-        sh->n_starts = STARTS_MAX;
-        return;
-    }
     if (tag != sh->tag || strcmp(step, "open") == 0) /* then the box is gone, see on_gone() */
         return;
     shell_forget_bash(sh);
@@ -430,6 +464,8 @@ static void on_timer(void *ctx)
         proc_box_close(sh->box); /* a supervisor that does not answer; on_gone() leads on */
     else if (sh->phase == SHELL_SAVING)
         foreground_saves_long(sh);
+    else if (sh->phase == SHELL_STARTING && must_restore(sh))
+        restore_failed(sh, ERR_TIMEOUT, "was not done after 10 s");
     else if (sh->phase == SHELL_STARTING)
         shell_kill_bash(sh); /* its end leads on */
     else
@@ -438,8 +474,6 @@ static void on_timer(void *ctx)
 
 static int make_dir(struct shell *sh, struct err *err)
 {
-    if (sh->dirfd >= 0)
-        return 0;
     /* Short, since bash reads it four times a command, byte by byte. */
     char id[RAND_ID_SIZE];
     do {
@@ -448,10 +482,7 @@ static int make_dir(struct shell *sh, struct err *err)
         sh->dir = xasprintf("%s/%s", sh->n->run_dir, sh->name);
     } while (mkdir(sh->dir, 0700) < 0 && errno == EEXIST);
     sh->dirfd = open(sh->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (sh->dirfd < 0)
-        return err_set(err, errno, "open '%s'", sh->dir);
-    int rc = shell_give_fd(sh, sh->dirfd);
-    return rc < 0 ? err_set(err, -rc, "give '%s' to the session's user", sh->dir) : 0;
+    return sh->dirfd < 0 ? err_set(err, errno, "open '%s'", sh->dir) : 0;
 }
 
 static int fill_dir(struct shell *sh, struct err *err)
@@ -498,13 +529,6 @@ bool shell_dir_is_whole(const struct shell *sh)
     return true;
 }
 
-static bool dir_is_there(const struct shell *sh)
-{
-    struct stat st, named;
-    return sh->dirfd >= 0 && fstat(sh->dirfd, &st) == 0 && stat(sh->dir, &named) == 0 &&
-           st.st_ino == named.st_ino && st.st_dev == named.st_dev;
-}
-
 int shell_mend_dir(struct shell *sh, struct err *err)
 {
     if (shell_dir_is_whole(sh))
@@ -514,12 +538,10 @@ int shell_mend_dir(struct shell *sh, struct err *err)
     channel_close(&sh->report);
     buf_clear(&sh->reports);
     own_close_fd(&sh->command_fd);
-    if (!dir_is_there(sh)) { /* a box that has it mounted needs it to stay the same */
-        own_close_fd(&sh->dirfd);
-        if (sh->dir)
-            (void)io_remove_tree(AT_FDCWD, sh->dir);
-        free(take_ptr(sh->dir));
-    }
+    own_close_fd(&sh->dirfd);
+    if (sh->dir)
+        (void)io_remove_tree(AT_FDCWD, sh->dir);
+    free(take_ptr(sh->dir));
     int rc = io_mkdir_p(sh->n->run_dir, 0700, err);
     return rc < 0 ? rc : fill_dir(sh, err);
 }
@@ -531,7 +553,6 @@ struct shell *shell_new(struct native *n)
     sh->dirfd = sh->cmd = sh->shell_children = sh->box_children = sh->command_fd = -1;
     sh->out.rd = sh->out.keep = sh->err.rd = sh->err.keep = -1;
     sh->report.rd = sh->report.keep = -1;
-    sh->owner = sh->owner_gid = -1;
     list_init(&sh->tails);
     list_init(&sh->background);
     list_init(&sh->link);
@@ -544,26 +565,6 @@ struct shell *shell_new(struct native *n)
     return sh;
 }
 
-/* The session's, and in it what the runtime and bash meet in. */
-static int make_plan(struct shell *sh, struct sandbox_plan *plan, struct err *err)
-{
-    int rc = sh->n->plan(sh->n->plan_ctx, sh->session, plan, err);
-    if (rc < 0)
-        return rc;
-    if (plan->layers & SANDBOX_USER && plan->ids.host_uid != geteuid()) {
-        sh->owner = plan->ids.host_uid;
-        sh->owner_gid = plan->ids.host_gid;
-    }
-    rc = shell_mend_dir(sh, err); /* it has to be there to be mounted */
-    if (rc < 0)
-        return rc;
-    if (plan->layers & SANDBOX_MOUNT)
-        (void)sandbox_plan_mount(plan, SANDBOX_BIND, sh->dir, sh->dir, SANDBOX_NO_EXEC);
-    sh->isolation = native_layer_names(sh->n, plan);
-    sh->session->isolation = sh->isolation;
-    return 0;
-}
-
 static int open_box(struct shell *sh, struct err *err)
 {
     if (sh->box)
@@ -571,8 +572,7 @@ static int open_box(struct shell *sh, struct err *err)
     struct sandbox_plan plan;
     sandbox_plan_init(&plan);
     sh->box_lost = false;
-    int rc = sh->n->plan ? make_plan(sh, &plan, err) : 0;
-    return rc < 0 ? rc : proc_box_open(sh->n->zygote, &plan, &box_events, sh, &sh->box, err);
+    return proc_box_open(sh->n->zygote, &plan, &box_events, sh, &sh->box, err);
 }
 
 /* The lines that make a fresh bash ours, then the state, or the directory, it starts with. */
@@ -580,7 +580,11 @@ static int start_lines(struct shell *sh, struct buf *lines, struct err *err)
 {
     (void)buf_append_str(lines, init_line);
     if (sh->start_state) {
-        int rc = shell_write_file(sh, "restore", sh->start_state, strlen(sh->start_state), err);
+        auto_buf struct buf text = BUF_INIT(STATE_MAX + PATH_MAX);
+        (void)buf_append_str(&text, sh->start_state);
+        if (must_restore(sh))
+            (void)buf_printf(&text, "\n>|%s/read\n", sh->dir);
+        int rc = shell_write_file(sh, "restore", text.data, text.len, err);
         if (rc < 0)
             return rc;
         (void)buf_printf(lines, "\\builtin . %s/restore </dev/null >/dev/null 2>&1\n", sh->dir);
@@ -665,7 +669,7 @@ int shell_start(struct shell *sh, const char *state, size_t state_len, const cha
     sh->phase = SHELL_STARTING;
     sh->reported = false;
     native_state_facts(state ? state : "", state ? state_len : 0, &sh->facts);
-    ev_timer_start(&sh->timer, START_LIMIT_MS);
+    ev_timer_start(&sh->timer, must_restore(sh) ? RESTORE_LIMIT_MS : START_LIMIT_MS);
     return 0;
 }
 

@@ -94,17 +94,15 @@ struct rt_session_spec {
     const char *const *env;
     const char *state; /* start from this saved state; may be NULL */
     size_t state_len;
-    bool may_exist; /* get-or-create instead of ERR_EXISTS */
-    bool temporary; /* never stored */
+    bool may_exist;    /* get-or-create instead of ERR_EXISTS */
+    bool temporary;    /* never stored */
+    bool must_restore; /* the state is read to its end, or there is no session */
 };
 
-/*
- * ret_id (SESSION_ID_MAX bytes) gets the id. ERR_EXISTS, ERR_INVALID, ERR_LIMIT; ERR_CLOSED while
- * one of that name is closing, also with may_exist.
- */
+/* ret_id (SESSION_ID_MAX bytes) gets the id. ERR_EXISTS, ERR_INVALID, ERR_LIMIT. */
 int rt_session_open(struct rt *rt, const struct rt_caller *caller,
                     const struct rt_session_spec *spec, char *ret_id, struct err *err);
-/* cb (may be NULL) is called once, when nothing of the session is left or by rt_free(). */
+/* cb is called when nothing of the session is left; it may be NULL. */
 int rt_session_close(struct rt *rt, const char *id, void (*cb)(void *ctx), void *ctx,
                      struct err *err);
 /* A new shell with default state under the same id; running commands are killed. */
@@ -117,8 +115,24 @@ int rt_session_snapshot(struct rt *rt, const char *id, const char *name, struct 
 int rt_session_restore(struct rt *rt, const char *id, const char *name, struct err *err);
 /* A session file (JSON, documented in docs/session-file.md) that opens anywhere. */
 int rt_session_export(struct rt *rt, const char *id, struct buf *out, struct err *err);
-int rt_session_import(struct rt *rt, const struct rt_caller *caller, const char *file, size_t len,
-                      const char *new_id, char *ret_id, struct err *err);
+
+/* What becomes of an import: the session is up with its state, or (err) there is none. */
+typedef void (*rt_import_fn)(void *ctx, const struct err *err);
+
+struct rt_import {
+    const char *file;
+    size_t len;
+    const char *new_id; /* NULL: the id in the file */
+    rt_import_fn cb;    /* called once, from the loop; may be NULL */
+    void *ctx;
+};
+
+/*
+ * Opens a session from a file. The state in it is code, and may be bad: a session whose shell does
+ * not come to the end of it in time is gone again. cb is not called if this fails.
+ */
+int rt_session_import(struct rt *rt, const struct rt_caller *caller, const struct rt_import *import,
+                      char *ret_id, struct err *err);
 bool rt_session_exists(struct rt *rt, const char *id);
 /* Writes one JSON object / an array of them. */
 int rt_session_show(struct rt *rt, const char *id, struct json_w *w, struct err *err);

@@ -58,7 +58,7 @@ static int write_stored(const struct rt_session *rs, struct buf *json)
 static int store_session(struct rt_session *rs, struct err *err)
 {
     struct rt *rt = rs->rt;
-    if (!rt->o.store.put_session || rs->temporary || rs->closing)
+    if (!rt->o.store.put_session || rs->temporary || rs->closing || rs->importing)
         return 0;
     auto_buf struct buf json = BUF_INIT(RT_FILE_MAX);
     int rc = write_stored(rs, &json);
@@ -71,8 +71,20 @@ static int store_session(struct rt_session *rs, struct err *err)
 
 /* ---- life ---- */
 
+static void tell_imported(struct rt_session *rs, const struct err *err)
+{
+    rt_import_fn cb = rs->on_imported;
+    rs->importing = false;
+    rs->on_imported = NULL;
+    if (cb)
+        cb(rs->on_imported_ctx, err);
+}
+
 void rt_session_free(struct rt_session *rs)
 {
+    struct err closed = {0};
+    (void)err_set(&closed, ERR_CLOSED, "session '%s' was closed", rs->id);
+    tell_imported(rs, &closed);
     (void)map_remove(&rs->rt->sessions, rs->id);
     ev_defer_cancel(rs->rt->ev, rs);
     session_free(rs->s);
@@ -114,8 +126,14 @@ void rt_free_discarded(void *ctx)
 
 static void on_lost(struct session *s, const struct err *err, void *ctx)
 {
-    (void)err;
     struct rt_session *rs = ctx;
+    if (rs->importing) {
+        rs->closing = true;
+        discard(rs->rt, take_ptr(rs->s));
+        tell_imported(rs, err);
+        ev_defer(rs->rt->ev, free_later, rs);
+        return;
+    }
     /* It sleeps again, with its last state: the next command gets a new shell. */
     size_t len;
     const char *state = session_state(s, &len);
@@ -131,18 +149,24 @@ static void on_state(struct session *s, void *ctx)
     (void)store_session(ctx, NULL); /* the next state tries again */
 }
 
+static void on_restored(struct session *s, void *ctx)
+{
+    (void)s;
+    struct rt_session *rs = ctx;
+    struct err err = {0};
+    rs->importing = false;
+    int rc = store_session(rs, &err);
+    tell_imported(rs, rc < 0 ? &err : NULL);
+}
+
 static void on_closed(struct session *s, void *ctx)
 {
     (void)s;
     struct rt_session *rs = ctx;
-    struct rt *rt = rs->rt;
-    rs->closed = true;
     if (rs->on_closed)
         rs->on_closed(rs->on_closed_ctx);
-    if (rt->freeing)
-        rt->n_ending--;
-    else
-        ev_defer(rt->ev, free_later, rs);
+    if (!rs->rt->freeing)
+        ev_defer(rs->rt->ev, free_later, rs);
 }
 
 int rt_session_wake(struct rt_session *rs, struct err *err)
@@ -156,12 +180,13 @@ int rt_session_wake(struct rt_session *rs, struct err *err)
         .env = (const char *const *)strv_items(&rs->env),
         .state = rs->state,
         .state_len = rs->state_len,
+        .must_restore = rs->importing,
         .run_dir = rt->run_dir,
         .spill_dir = rt->spill_dir,
         .timeout_default_ms = rt->o.timeout_default_ms,
         .timeout_max_ms = rt->o.timeout_max_ms,
     };
-    struct session_events events = {on_lost, on_state, on_closed, rs};
+    struct session_events events = {on_lost, on_state, on_closed, on_restored, rs};
     int rc = session_open(rt->ev, rs->kind, &spec, &events, &rs->s, err);
     if (rc < 0)
         return rc;
@@ -200,10 +225,7 @@ static int check_new_id(struct rt *rt, const char *id, struct err *err)
                        "session id '%.80s': expected 1-64 letters, digits, '.', '_' or '-', not "
                        "starting with '.'",
                        id);
-    const struct rt_session *rs = map_get(&rt->sessions, id);
-    if (rs && rs->closing)
-        return err_set(err, ERR_CLOSED, "session '%s' is closing", id);
-    if (rs)
+    if (map_get(&rt->sessions, id))
         return err_set(err, ERR_EXISTS, "session '%s' exists already", id);
     return 0;
 }
@@ -248,6 +270,7 @@ static int open_new(struct rt *rt, const struct rt_caller *caller,
     if (spec->state) {
         rs->state = xmemdup(spec->state, spec->state_len);
         rs->state_len = spec->state_len;
+        rs->importing = spec->must_restore;
     }
     if (spec->env)
         rc = strv_push_all(&rs->env, spec->env);
@@ -265,8 +288,7 @@ int rt_session_open(struct rt *rt, const struct rt_caller *caller,
 {
     char made[RAND_ID_SIZE];
     const char *id = spec->id ? spec->id : rand_id(made, sizeof(made), "s-");
-    const struct rt_session *rs = map_get(&rt->sessions, id);
-    if (spec->may_exist && rs && !rs->closing) {
+    if (spec->may_exist && map_get(&rt->sessions, id)) {
         memcpy(ret_id, id, strlen(id) + 1);
         return 0;
     }
@@ -290,13 +312,13 @@ static int find_open(struct rt *rt, const char *id, struct rt_session **ret_rs, 
     return 0;
 }
 
-void rt_say_goodbye(void *ctx)
+/* One whose state is known, too. */
+static int find_settled(struct rt *rt, const char *id, struct rt_session **ret_rs, struct err *err)
 {
-    struct rt_goodbye g = *(struct rt_goodbye *)ctx;
-    list_remove(&((struct rt_goodbye *)ctx)->link);
-    ev_defer_cancel(g.rt->ev, ctx);
-    free(ctx);
-    g.cb(g.ctx);
+    int rc = find_open(rt, id, ret_rs, err);
+    if (rc == 0 && (*ret_rs)->importing)
+        return err_set(err, ERR_BUSY, "session '%s' is being imported", id);
+    return rc;
 }
 
 int rt_session_close(struct rt *rt, const char *id, void (*cb)(void *ctx), void *ctx,
@@ -319,12 +341,8 @@ int rt_session_close(struct rt *rt, const char *id, void (*cb)(void *ctx), void 
         return 0;
     }
     rt_session_free(rs);
-    if (cb) {
-        struct rt_goodbye *g = xnew(struct rt_goodbye);
-        *g = (struct rt_goodbye){.rt = rt, .cb = cb, .ctx = ctx};
-        list_add_tail(&rt->goodbyes, &g->link);
-        ev_defer(rt->ev, rt_say_goodbye, g);
-    }
+    if (cb)
+        ev_defer(rt->ev, cb, ctx);
     return 0;
 }
 
@@ -353,7 +371,7 @@ void rt_sessions_check_idle(struct rt *rt)
 int rt_session_reset(struct rt *rt, const char *id, struct err *err)
 {
     struct rt_session *rs = NULL;
-    int rc = find_open(rt, id, &rs, err);
+    int rc = find_settled(rt, id, &rs, err);
     if (rc < 0)
         return rc;
     free(take_ptr(rs->state));
@@ -370,7 +388,7 @@ int rt_session_fork(struct rt *rt, const struct rt_caller *caller, const char *i
                     const char *new_id, char *ret_id, struct err *err)
 {
     struct rt_session *rs = NULL;
-    int rc = find_open(rt, id, &rs, err);
+    int rc = find_settled(rt, id, &rs, err);
     if (rc < 0)
         return rc;
     struct rt_session_spec spec = {
@@ -419,7 +437,7 @@ static int set_snapshot(struct rt_session *rs, const char *name, const char *sta
 int rt_session_snapshot(struct rt *rt, const char *id, const char *name, struct err *err)
 {
     struct rt_session *rs = NULL;
-    int rc = find_open(rt, id, &rs, err);
+    int rc = find_settled(rt, id, &rs, err);
     if (rc < 0)
         return rc;
     if (rs->s && rs->s->current)
@@ -433,7 +451,7 @@ int rt_session_snapshot(struct rt *rt, const char *id, const char *name, struct 
 int rt_session_restore(struct rt *rt, const char *id, const char *name, struct err *err)
 {
     struct rt_session *rs = NULL;
-    int rc = find_open(rt, id, &rs, err);
+    int rc = find_settled(rt, id, &rs, err);
     if (rc < 0)
         return rc;
     struct rt_snapshot *snap = find_snapshot(rs, name);
@@ -448,7 +466,7 @@ int rt_session_restore(struct rt *rt, const char *id, const char *name, struct e
 int rt_session_export(struct rt *rt, const char *id, struct buf *out, struct err *err)
 {
     struct rt_session *rs = NULL;
-    int rc = find_open(rt, id, &rs, err);
+    int rc = find_settled(rt, id, &rs, err);
     if (rc < 0)
         return rc;
     if (rs->s && rs->s->current)
@@ -480,27 +498,41 @@ static void take_snapshots(struct rt_session *rs, struct rt_file *file)
     }
 }
 
-int rt_session_import(struct rt *rt, const struct rt_caller *caller, const char *file, size_t len,
-                      const char *new_id, char *ret_id, struct err *err)
+/* A session without a state is up as soon as it is open. */
+static void import_done(void *ctx)
+{
+    tell_imported(ctx, NULL);
+}
+
+int rt_session_import(struct rt *rt, const struct rt_caller *caller, const struct rt_import *import,
+                      char *ret_id, struct err *err)
 {
     auto_rt_file struct rt_file f;
-    int rc = rt_file_read(&f, file, len, err);
+    int rc = rt_file_read(&f, import->file, import->len, err);
     if (rc < 0)
         return rc;
     struct rt_session_spec spec = {
-        .id = new_id ? new_id : f.id,
+        .id = import->new_id ? import->new_id : f.id,
         .kind = f.kind,
         .cwd = f.cwd && check_cwd(f.cwd, NULL) == 0 ? f.cwd : NULL, /* another machine */
         .env = (const char *const *)strv_items(&f.env),
         .state = f.state,
         .state_len = f.state_len,
+        .must_restore = true,
     };
     rc = rt_session_open(rt, caller, &spec, ret_id, err);
     if (rc < 0)
         return rc;
     struct rt_session *rs = rt_get_session(rt, ret_id, err);
     take_snapshots(rs, &f);
-    return store_session(rs, err);
+    rc = store_session(rs, err);
+    if (rc < 0)
+        return rc;
+    rs->on_imported = import->cb;
+    rs->on_imported_ctx = import->ctx;
+    if (!rs->importing)
+        ev_defer(rt->ev, import_done, rs);
+    return 0;
 }
 
 /* ---- lists ---- */

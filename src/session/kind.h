@@ -67,7 +67,10 @@ struct session_outcome {
 };
 
 void session_kind_done(struct command *c, const struct session_outcome *outcome);
-/* The shell is ready for the next foreground command. */
+/*
+ * The shell is ready for the next foreground command. While session.must_restore is set it has read
+ * its state to the end, else the kind tells session_kind_lost(): no other state takes its place.
+ */
 void session_kind_ready(struct session *s);
 /* The shell's directory and state as last seen; state may be NULL (unchanged). */
 void session_kind_state(struct session *s, const char *state, size_t len);

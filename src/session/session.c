@@ -67,6 +67,7 @@ int session_open(struct ev *ev, const struct session_kind *kind, const struct se
     if (spec->state) {
         s->state = xmemdup(spec->state, spec->state_len);
         s->state_len = spec->state_len;
+        s->must_restore = spec->must_restore;
     }
     s->last_used_ns = (uint64_t)clock_mono_ns();
 
@@ -365,6 +366,11 @@ void session_kind_done(struct command *c, const struct session_outcome *outcome)
 void session_kind_ready(struct session *s)
 {
     s->ready = true;
+    if (s->must_restore) {
+        s->must_restore = false;
+        if (s->events.on_restored)
+            s->events.on_restored(s, s->events.ctx);
+    }
     pump(s);
 }
 

@@ -38,6 +38,7 @@ struct session_spec {
     const char *const *env; /* added to the allow-listed environment; may be NULL */
     const char *state;      /* a saved state to start from; may be NULL */
     size_t state_len;
+    bool must_restore;   /* the first shell reads that state to its end, or the session is lost */
     const char *run_dir; /* where the kind may put short-lived files (FIFOs) */
     int spill_dir;       /* directory for large output, borrowed; -1: memory only */
     size_t queue_max;    /* 0: SESSION_QUEUE_MAX */
@@ -51,6 +52,8 @@ struct session_events {
     void (*on_state)(struct session *s, void *ctx);
     /* All commands are done and nothing is left running; s may be freed in it. */
     void (*on_closed)(struct session *s, void *ctx);
+    /* The first shell has read the state of spec.must_restore. May be NULL. */
+    void (*on_restored)(struct session *s, void *ctx);
     void *ctx;
 };
 
@@ -71,7 +74,8 @@ struct session {
     size_t n_background;
     char *state; /* the last saved state, can be NULL */
     size_t state_len;
-    bool ready; /* the kind takes the next foreground command */
+    bool must_restore; /* its first shell has not read its state yet, and has to */
+    bool ready;        /* the kind takes the next foreground command */
     bool closing;
     uint64_t last_used_ns; /* monotonic, for the idle limit */
     struct session_events events;

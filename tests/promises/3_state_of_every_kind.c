@@ -47,8 +47,10 @@ static void copy_by_file(struct fx *fx, const struct facet *f)
     struct err err = {0};
     char id[65];
     auto_buf struct buf file = BUF_INIT(16 * 1024 * 1024);
-    if (rt_session_export(fx->rt, fx->session, &file, &err) < 0 ||
-        rt_session_import(fx->rt, NULL, file.data, file.len, "copy", id, &err) < 0)
+    if (rt_session_export(fx->rt, fx->session, &file, &err) < 0)
+        FAIL("%s", err.text);
+    const struct rt_import import = {.file = file.data, .len = file.len, .new_id = "copy"};
+    if (rt_session_import(fx->rt, NULL, &import, id, &err) < 0)
         FAIL("%s", err.text);
     check_shown(fx, f, "copy", "import");
     (void)fx_exec_opt(fx, "exit 3", &(struct fx_opt){.session = "copy"});

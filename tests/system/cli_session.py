@@ -344,6 +344,48 @@ def files_that_are_none_are_refused_by_field():
 
 
 @test
+def a_state_that_cannot_be_read_opens_no_session():
+    texts = {
+        "exit 3": "ended with exit code 3",
+        "exec cat": "ended with exit code 0",
+        "kill -9 $$": "was ended by signal 9",
+        "return": "did not come to its end",
+        "x='": "did not come to its end",
+        "while :; do :; done": "was not done after 10 s",
+        "kill -STOP $$": "was not done after 10 s",
+        "cat </dev/zero": "was not done after 10 s",
+        f"mkfifo {work}/never; cat {work}/never": "was not done after 10 s",
+    }
+
+    def import_state(name, text):
+        file = {"nacreSession": 1, "id": name, "state": "# nacre shell state 1\n" + text}
+        with open(f"{work}/{name}.session", "w", encoding="utf-8") as out:
+            json.dump(file, out)
+        return start("session", "import", f"{work}/{name}.session")
+
+    names = {f"bad{i}": text for i, text in enumerate(texts)}
+    runs = {name: import_state(name, text) for name, text in names.items()}
+    gives(session("beside", "echo served"), b"served\n")
+    refuses(nacre("session", "export", "bad6"), "is being imported", 125)
+    refuses(nacre("session", "import", work + "/bad6.session"), "exists already", 125)
+    gives(nacre("session", "close", "bad6"))
+    texts["kill -STOP $$"] = "was closed"
+    for name, run in runs.items():
+        out, err = run.communicate(timeout=WAIT)
+        check((run.returncode, out), (125, b""), (names[name], err))
+        assert texts[names[name]].encode() in err, (names[name], err)
+        refuses(nacre("session", "show", name), "no session", 125)
+    stop_daemon()
+    for name in names:  # none was stored
+        refuses(nacre("session", "show", name), "no session", 125)
+    run = import_state("good", "x=1")
+    check(run.communicate(timeout=WAIT), (b"good\n", b""))
+    gives(session("good", "echo $x"), b"1\n")
+    gives(nacre("session", "close", "good"))
+    gives(nacre("session", "close", "beside"))
+
+
+@test
 def a_fork_has_what_is_gone_and_what_is_off():
     text = "unset PATH PS4; shopt -s extglob\nx() { case $1 in +([0-9])) echo n ;; esac; }\nshopt -u extglob"
     gives(nacre("exec", "-s", "odd", "--", text))

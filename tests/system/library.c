@@ -529,6 +529,10 @@ static void sessions_move(struct nacre *n)
     expect(b, "f", "f:x y\n");
     end_session(b);
     FAILS(NACRE_ERR_SYNTAX, nacre_session_import(n, "{", 1, NULL, &b, &error));
+    static const char ends[] =
+        "{\"nacreSession\":1,\"id\":\"ends\",\"state\":\"# nacre shell state 1\\nexit 3\"}";
+    FAILS(NACRE_ERR_INVALID, nacre_session_import(n, ends, sizeof(ends) - 1, NULL, &b, &error));
+    FAILS(NACRE_ERR_NOT_FOUND, nacre_session_find(n, "ends", &b, &error));
     nacre_free(file);
 }
 
