@@ -228,6 +228,7 @@ static struct store *new_store(const struct store_options *options)
     store->commands_max = options->commands_max ? options->commands_max : STORE_COMMANDS_MAX;
     store->session_commands_max =
         options->session_commands_max ? options->session_commands_max : STORE_SESSION_COMMANDS_MAX;
+    store->results_max = options->results_max ? options->results_max : STORE_RESULTS_MAX;
     store->output_fd = store->journal[0] = store->journal[1] = -1;
     pthread_mutex_init(&store->lock, NULL);
     pthread_condattr_t monotonic;

@@ -81,6 +81,7 @@ struct store {
     struct store_db read;
     char *notice; /* can be NULL */
     size_t commands_max, session_commands_max;
+    uint64_t results_max;
     int output_fd; /* -1: none */
     int journal[2];
     uint64_t seq; /* of the next record */
@@ -100,7 +101,8 @@ struct store {
     bool hurry, quit;
     int code; /* SQLite's, of the last failure; SQLITE_OK: none */
 
-    size_t puts; /* since the last prune; the writer's */
+    size_t puts;        /* since the last prune, as all below; the writer's */
+    uint64_t put_bytes; /* of results */
 };
 
 /* open.c */

@@ -87,15 +87,34 @@ static bool prune_session(struct store *store, struct store_db *d)
     return gone;
 }
 
-static bool prune_oldest(struct store *store, struct store_db *d)
+/* How many results must go; of too many bytes the share, as if all had the same size. */
+static sqlite3_int64 find_excess(const struct store *store, struct store_db *d)
 {
     sqlite3_stmt *count = d->statements[STORE_COUNT_COMMANDS];
-    sqlite3_int64 n = sqlite3_step(count) == SQLITE_ROW ? sqlite3_column_int64(count, 0) : 0;
+    sqlite3_int64 n = 0, bytes = 0;
+    if (sqlite3_step(count) == SQLITE_ROW) {
+        n = sqlite3_column_int64(count, 0);
+        bytes = sqlite3_column_int64(count, 1);
+    }
     (void)sqlite3_reset(count);
-    if (n <= (sqlite3_int64)store->commands_max)
+    sqlite3_int64 many = n - (sqlite3_int64)store->commands_max;
+    if (bytes <= (sqlite3_int64)store->results_max)
+        return many;
+    double share = (double)(bytes - (sqlite3_int64)store->results_max) / (double)bytes;
+    sqlite3_int64 large = 1 + (sqlite3_int64)(share * (double)n);
+    if (large > n - 1)
+        large = n - 1;
+    return large > many ? large : many;
+}
+
+/* The newest result stays, however large. */
+static bool prune_oldest(struct store *store, struct store_db *d)
+{
+    sqlite3_int64 excess = find_excess(store, d);
+    if (excess <= 0)
         return false;
     sqlite3_stmt *select = d->statements[STORE_OLD_COMMANDS];
-    (void)sqlite3_bind_int64(select, 1, n - (sqlite3_int64)store->commands_max);
+    (void)sqlite3_bind_int64(select, 1, excess);
     return remove_batch(store, d, select);
 }
 

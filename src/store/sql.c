@@ -21,6 +21,12 @@ static const char *const migrations[] = {
     "  session TEXT NOT NULL,"
     "  json TEXT NOT NULL);"
     "CREATE INDEX command_session ON command (session, seq);",
+
+    /* Bytes of the result, so that the sum of all costs no look at them. */
+    "ALTER TABLE command ADD COLUMN size INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE command SET size = length(CAST(json AS BLOB));"
+    "DROP INDEX command_session;"
+    "CREATE INDEX command_session ON command (session, seq, size);",
 };
 
 enum { VERSION = sizeof(migrations) / sizeof(migrations[0]) };
@@ -31,10 +37,13 @@ static const char *const texts[STORE_N_STATEMENTS] = {
                           " SET json = excluded.json, state = excluded.state",
     [STORE_DEL_SESSION] = "DELETE FROM session WHERE id = ?1",
     [STORE_EACH_SESSION] = "SELECT id, json, state FROM session ORDER BY seq",
-    [STORE_PUT_COMMAND] = "INSERT INTO command (id, session, json) VALUES (?1, ?2, ?3)"
-                          " ON CONFLICT (id) DO UPDATE SET json = excluded.json",
+    [STORE_PUT_COMMAND] = "INSERT INTO command (id, session, json, size)"
+                          " VALUES (?1, ?2, ?3, length(CAST(?3 AS BLOB)))"
+                          " ON CONFLICT (id) DO UPDATE"
+                          " SET json = excluded.json, size = excluded.size",
     [STORE_GET_COMMAND] = "SELECT json FROM command WHERE id = ?1",
-    [STORE_COUNT_COMMANDS] = "SELECT count(*) FROM command INDEXED BY command_session",
+    [STORE_COUNT_COMMANDS] = "SELECT count(*), sum(size) FROM command"
+                             " INDEXED BY command_session",
     [STORE_FULL_SESSION] = "SELECT session FROM command GROUP BY session"
                            " HAVING count(*) > ?1 LIMIT 1",
     [STORE_OLD_COMMANDS] = "SELECT seq, id FROM command ORDER BY seq LIMIT ?1",

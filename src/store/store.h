@@ -7,9 +7,9 @@
  * own moves it into the database, many at a time, so that no caller waits for a disk. A
  * power cut may cost the last moments but never the file.
  *
- * Old results are removed in batches once there are too many, and with them what else
- * is kept of their commands (output_dir). A file that SQLite finds corrupt is moved
- * aside and a new one begun: store_notice() says so.
+ * The oldest results are removed in batches once there are too many or too much, and with
+ * them what else is kept of their commands (output_dir). Sessions stay. A file that SQLite finds
+ * corrupt is moved aside and a new one begun: store_notice() says so.
  *
  * The functions with a ctx have the shape of the runtime's hooks; ctx is the store.
  * Failures are -ERR_STORAGE unless said otherwise. One thread.
@@ -18,6 +18,7 @@
 #define STORE_STORE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/own.h"
 
@@ -26,10 +27,12 @@ struct err;
 struct store;
 
 enum {
-    STORE_COMMANDS_MAX = 10000,        /* results kept */
-    STORE_SESSION_COMMANDS_MAX = 1000, /* of one session */
+    STORE_COMMANDS_MAX = 10000,            /* results kept */
+    STORE_RESULTS_MAX = 256 * 1024 * 1024, /* bytes of them */
+    STORE_SESSION_COMMANDS_MAX = 1000,     /* of one session */
     STORE_PRUNE_EVERY =
         127, /* puts between two looks; a prime, so that every session has its turn */
+    STORE_PRUNE_SHARE = 16, /* a look also after so large a part of the bytes was put */
 };
 
 struct store_options {
@@ -41,6 +44,7 @@ struct store_options {
     const char *output_dir;
     size_t commands_max;         /* 0: STORE_COMMANDS_MAX */
     size_t session_commands_max; /* 0: STORE_SESSION_COMMANDS_MAX */
+    uint64_t results_max;        /* bytes of all results; 0: STORE_RESULTS_MAX */
 };
 
 /*

@@ -55,11 +55,18 @@ static void forget_written(struct store *store)
 /* Counts the results among the entries, and prunes when it is time to. */
 static void prune(struct store *store, struct store_db *d, const struct list *entries)
 {
-    for (struct list *link = entries->next; link != entries; link = link->next)
-        store->puts += list_entry(link, struct store_entry, link)->kind == STORE_COMMAND;
-    if (store->puts < STORE_PRUNE_EVERY)
+    for (struct list *link = entries->next; link != entries; link = link->next) {
+        const struct store_entry *e = list_entry(link, struct store_entry, link);
+        if (e->kind != STORE_COMMAND)
+            continue;
+        store->puts++;
+        store->put_bytes += e->len[STORE_JSON];
+    }
+    if (store->puts < STORE_PRUNE_EVERY &&
+        store->put_bytes < store->results_max / STORE_PRUNE_SHARE)
         return;
     store->puts = 0;
+    store->put_bytes = 0;
     store_prune(store, d);
 }
 

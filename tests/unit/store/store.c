@@ -222,6 +222,67 @@ TEST(old_results_make_room)
     store_free(store);
 }
 
+TEST(large_results_make_room)
+{
+    enum { ALL = 200, SIZE = 20000, MAX = 1000000 };
+    struct store_options options = {.dir = "state", .results_max = MAX};
+    struct store *store = NULL;
+    char id[32];
+    auto_free char *json = xmalloc(SIZE + 1);
+    memset(json, 'x', SIZE);
+    json[SIZE] = '\0';
+    CHECK_INT(store_open(&options, &store, NULL), 0);
+    CHECK_INT(store_put_session("a", json, SIZE, json, SIZE, NULL, store), 0);
+    for (int i = 0; i < ALL; i++) {
+        (void)snprintf(id, sizeof(id), "c_%d", i);
+        put(store, id, "a", json);
+        CHECK_INT(store_sync(store, NULL), 0);
+    }
+    size_t kept = count(store, "c_", ALL);
+    CHECK(kept >= MAX / SIZE - 2 && kept <= (MAX + MAX / STORE_PRUNE_SHARE) / SIZE + 1);
+    check_get(store, "c_199", json);
+    check_get(store, "c_100", "");
+    store_free(store);
+
+    /* A limit below one result still keeps the last. */
+    options.results_max = 1;
+    CHECK_INT(store_open(&options, &store, NULL), 0);
+    put(store, "c_last", "a", json);
+    CHECK_INT(store_sync(store, NULL), 0);
+    CHECK_INT(count(store, "c_", ALL), 0);
+    check_get(store, "c_last", json);
+    store_free(store);
+}
+
+TEST(results_of_the_first_format_count)
+{
+    sqlite3 *db;
+    CHECK_INT(mkdir("state", 0700), 0);
+    CHECK_INT(sqlite3_open("state/nacre.db", &db), SQLITE_OK);
+    CHECK_INT(sqlite3_exec(db,
+                           "CREATE TABLE session (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
+                           " json TEXT NOT NULL, state BLOB);"
+                           "CREATE TABLE command (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
+                           " session TEXT NOT NULL, json TEXT NOT NULL);"
+                           "CREATE INDEX command_session ON command (session, seq);"
+                           "INSERT INTO command (id, session, json) VALUES"
+                           " ('c_1', 'a', '123456789'), ('c_2', 'a', '123456789');"
+                           "PRAGMA user_version = 1",
+                           NULL, NULL, NULL),
+              SQLITE_OK);
+    CHECK_INT(sqlite3_close(db), SQLITE_OK);
+    struct store *store = NULL;
+    struct store_options options = {.dir = "state", .results_max = 20};
+    CHECK_INT(store_open(&options, &store, NULL), 0);
+    CHECK_STR(store_notice(store), NULL);
+    check_get(store, "c_1", "123456789");
+    put(store, "c_3", "a", "123456789");
+    CHECK_INT(store_sync(store, NULL), 0);
+    check_get(store, "c_1", "");
+    check_get(store, "c_3", "123456789");
+    store_free(store);
+}
+
 static size_t count_files(const char *dir, const char *part)
 {
     size_t n = 0;
@@ -377,7 +438,7 @@ TEST(a_newer_format_is_left_alone)
     struct err err = {0};
     CHECK_INT(store_open(&options, &store, &err), -ERR_UNSUPPORTED);
     CHECK_STR(err.text,
-              "'state/nacre.db' has format 1000 of a newer nacre: this one knows up to 1");
+              "'state/nacre.db' has format 1000 of a newer nacre: this one knows up to 2");
     CHECK_INT(count_files("state", "corrupt"), 0);
 }
 
