@@ -18,15 +18,16 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/list.h"
 #include "base/strv.h"
 #include "ev/ev.h"
+#include "native/native.h"
 #include "proc/spawn.h"
 #include "proc/tree.h"
 #include "session/kind.h"
 #include "session/session.h"
 
-struct err;
 struct command;
 
 enum {
@@ -159,10 +160,11 @@ struct shell {
     bool doomed;          /* we have killed this bash */
     bool box_lost;        /* the supervisor died, and all its processes with it */
     bool closing;
-    bool closed;   /* and told so */
-    int rounds;    /* of draining, killing, or finding that a report is missing */
-    int n_rescans; /* for processes of a stopped command that were not seen */
-    int n_starts;  /* that failed in a row, since their box died */
+    bool closed;        /* and told so */
+    int rounds;         /* of draining, killing, or finding that a report is missing */
+    int n_rescans;      /* for processes of a stopped command that were not seen */
+    int n_starts;       /* that failed in a row, since their box died */
+    struct err refused; /* why the plan of its box could not be applied */
     struct proc_exit exit;
     struct session_outcome outcome; /* of the current command, once known */
     struct proc_list before;        /* what lived before the current command */
@@ -174,8 +176,10 @@ struct shell {
     bool start_cwd;                 /* a starting shell was given a directory */
     int command_fd;                 /* of the file with the text */
     size_t command_len;
-    bool start_stripped; /* of what may have ended the one before */
-    char *start_state;   /* what a starting shell restores, owned; may be NULL */
+    int64_t owner, owner_gid;     /* of the directory's files, where it is not us; -1 */
+    const char *const *isolation; /* as of session.isolation */
+    bool start_stripped;          /* of what may have ended the one before */
+    char *start_state;            /* what a starting shell restores, owned; may be NULL */
 };
 
 struct background {
@@ -208,11 +212,26 @@ struct native {
     char *io; /* IO_CHUNK bytes, for whoever reads now */
     struct order order;
     struct strv base_env;
+    native_plan_fn plan; /* NULL: nothing is isolated */
+    void *plan_ctx;
+    struct list layer_names; /* layer_names.link, for session.isolation */
 };
 
 /* native.c: tells the session once nothing of a closing shell is left. */
 void native_check_closed(struct shell *sh);
 void native_leave_pool(struct shell *sh);
+
+/* dir.c: -errno; -EINVAL for what is there but is of another kind. */
+int native_dir_read(int dirfd, const char *name, size_t max, struct buf *ret);
+int native_dir_fifo(int dirfd, const char *name, int flags);
+/* A pipe in the directory, in place of whatever has that name. */
+int shell_make_fifo(struct shell *sh, const char *name, struct err *err);
+/* Makes the payload's user the owner of what fd is: pipes are opened by name in /proc/self/fd. */
+int shell_give_fd(const struct shell *sh, int fd);
+
+/* layers.c: NULL-terminated, as long as the engine lives. */
+const char *const *native_layer_names(struct native *n, const struct sandbox_plan *plan);
+void native_layer_names_free(struct native *n);
 
 /* env.c */
 void native_base_env(struct strv *env);

@@ -78,7 +78,7 @@ int shell_write_command(struct shell *sh, const void *p, size_t n, struct err *e
             openat(sh->dirfd, "command", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         sh->command_len = 0;
     }
-    if (sh->command_fd < 0)
+    if (sh->command_fd < 0 || shell_give_fd(sh, sh->command_fd) < 0)
         return err_set(err, errno, "write '%s/command'", sh->dir);
     size_t done = 0;
     while (done < n) {
@@ -104,7 +104,9 @@ int shell_write_file(struct shell *sh, const char *name, const void *p, size_t n
     }
     if (fd < 0)
         return err_set(err, errno, "write '%s/%s'", sh->dir, name);
-    int rc = io_write_all(fd, p, n);
+    int rc = shell_give_fd(sh, fd);
+    if (rc == 0)
+        rc = io_write_all(fd, p, n);
     return rc < 0 ? err_set(err, -rc, "write '%s/%s'", sh->dir, name) : 0;
 }
 
@@ -365,7 +367,10 @@ static void on_bash_ended(struct shell *sh)
     struct err err = {0};
     switch (phase) {
     case SHELL_STARTING:
-        if (sh->box_lost)
+        if (sh->refused.code)
+            (void)err_set(&err, ERR_SPAWN, "make the sandbox of session '%s': %s", sh->session->id,
+                          sh->refused.text);
+        else if (sh->box_lost)
             (void)err_set(&err, ERR_SPAWN, "nacre-spawn ended while it was to start bash");
         else
             (void)err_set(&err, ERR_SPAWN, "bash ended while it started (wait status %d)",
@@ -405,6 +410,11 @@ static void on_spawned(void *ctx, uint32_t tag, pid_t pid)
 static void on_failed(void *ctx, uint32_t tag, const char *step, const struct err *err)
 {
     struct shell *sh = ctx;
+    if (strcmp(step, "namespaces") == 0 || strcmp(step, "root") == 0) {
+        sh->refused = *err; /* another try would end in the same way */
+        sh->n_starts = STARTS_MAX;
+        return;
+    }
     if (tag != sh->tag || strcmp(step, "open") == 0) /* then the box is gone, see on_gone() */
         return;
     shell_forget_bash(sh);
@@ -474,6 +484,8 @@ static void on_timer(void *ctx)
 
 static int make_dir(struct shell *sh, struct err *err)
 {
+    if (sh->dirfd >= 0)
+        return 0;
     /* Short, since bash reads it four times a command, byte by byte. */
     char id[RAND_ID_SIZE];
     do {
@@ -482,7 +494,10 @@ static int make_dir(struct shell *sh, struct err *err)
         sh->dir = xasprintf("%s/%s", sh->n->run_dir, sh->name);
     } while (mkdir(sh->dir, 0700) < 0 && errno == EEXIST);
     sh->dirfd = open(sh->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return sh->dirfd < 0 ? err_set(err, errno, "open '%s'", sh->dir) : 0;
+    if (sh->dirfd < 0)
+        return err_set(err, errno, "open '%s'", sh->dir);
+    int rc = shell_give_fd(sh, sh->dirfd);
+    return rc < 0 ? err_set(err, -rc, "give '%s' to the session's user", sh->dir) : 0;
 }
 
 static int fill_dir(struct shell *sh, struct err *err)
@@ -529,6 +544,13 @@ bool shell_dir_is_whole(const struct shell *sh)
     return true;
 }
 
+static bool dir_is_there(const struct shell *sh)
+{
+    struct stat st, named;
+    return sh->dirfd >= 0 && fstat(sh->dirfd, &st) == 0 && stat(sh->dir, &named) == 0 &&
+           st.st_ino == named.st_ino && st.st_dev == named.st_dev;
+}
+
 int shell_mend_dir(struct shell *sh, struct err *err)
 {
     if (shell_dir_is_whole(sh))
@@ -538,10 +560,12 @@ int shell_mend_dir(struct shell *sh, struct err *err)
     channel_close(&sh->report);
     buf_clear(&sh->reports);
     own_close_fd(&sh->command_fd);
-    own_close_fd(&sh->dirfd);
-    if (sh->dir)
-        (void)io_remove_tree(AT_FDCWD, sh->dir);
-    free(take_ptr(sh->dir));
+    if (!dir_is_there(sh)) { /* a box that has it mounted needs it to stay the same */
+        own_close_fd(&sh->dirfd);
+        if (sh->dir)
+            (void)io_remove_tree(AT_FDCWD, sh->dir);
+        free(take_ptr(sh->dir));
+    }
     int rc = io_mkdir_p(sh->n->run_dir, 0700, err);
     return rc < 0 ? rc : fill_dir(sh, err);
 }
@@ -553,6 +577,7 @@ struct shell *shell_new(struct native *n)
     sh->dirfd = sh->cmd = sh->shell_children = sh->box_children = sh->command_fd = -1;
     sh->out.rd = sh->out.keep = sh->err.rd = sh->err.keep = -1;
     sh->report.rd = sh->report.keep = -1;
+    sh->owner = sh->owner_gid = -1;
     list_init(&sh->tails);
     list_init(&sh->background);
     list_init(&sh->link);
@@ -565,6 +590,26 @@ struct shell *shell_new(struct native *n)
     return sh;
 }
 
+/* The session's, and in it what the runtime and bash meet in. */
+static int make_plan(struct shell *sh, struct sandbox_plan *plan, struct err *err)
+{
+    int rc = sh->n->plan(sh->n->plan_ctx, sh->session, plan, err);
+    if (rc < 0)
+        return rc;
+    if (plan->layers & SANDBOX_USER && plan->ids.host_uid != geteuid()) {
+        sh->owner = plan->ids.host_uid;
+        sh->owner_gid = plan->ids.host_gid;
+    }
+    rc = shell_mend_dir(sh, err); /* it has to be there to be mounted */
+    if (rc < 0)
+        return rc;
+    if (plan->layers & SANDBOX_MOUNT)
+        (void)sandbox_plan_mount(plan, SANDBOX_BIND, sh->dir, sh->dir, SANDBOX_NO_EXEC);
+    sh->isolation = native_layer_names(sh->n, plan);
+    sh->session->isolation = sh->isolation;
+    return 0;
+}
+
 static int open_box(struct shell *sh, struct err *err)
 {
     if (sh->box)
@@ -572,7 +617,8 @@ static int open_box(struct shell *sh, struct err *err)
     struct sandbox_plan plan;
     sandbox_plan_init(&plan);
     sh->box_lost = false;
-    return proc_box_open(sh->n->zygote, &plan, &box_events, sh, &sh->box, err);
+    int rc = sh->n->plan ? make_plan(sh, &plan, err) : 0;
+    return rc < 0 ? rc : proc_box_open(sh->n->zygote, &plan, &box_events, sh, &sh->box, err);
 }
 
 /* The lines that make a fresh bash ours, then the state, or the directory, it starts with. */

@@ -45,9 +45,18 @@ struct rt_session {
     struct list snapshots; /* rt_snapshot.link */
     void (*on_closed)(void *ctx);
     void *on_closed_ctx;
+    bool closed;    /* nothing of s is left but its memory */
     bool importing; /* its state is being read for the first time: not stored yet */
     rt_import_fn on_imported;
     void *on_imported_ctx;
+};
+
+/* Somebody who is to be told, by the loop, that a session that slept is closed. */
+struct rt_goodbye {
+    struct rt *rt;
+    void (*cb)(void *ctx);
+    void *ctx;
+    struct list link; /* rt.goodbyes */
 };
 
 /* Somebody who watches a command: followers, waiters. The calls may free the observer. */
@@ -87,6 +96,8 @@ struct rt {
     struct list finished;
     size_t n_finished;
     struct ev_timer idle;
+    struct list goodbyes;       /* rt_goodbye.link */
+    size_t n_ending;            /* sessions that rt_free() waits for */
     struct session **discarded; /* to be freed by the loop */
     size_t n_discarded;
     bool freeing;
@@ -94,8 +105,7 @@ struct rt {
 
 /* rt.c */
 struct rt_session *rt_get_session(struct rt *rt, const char *id, struct err *err);
-/* Makes one of which only the result is stored anew; NULL: -ERR_NOT_FOUND, or the store's reason.
- */
+/* One of which only the result is stored is made anew; NULL: there is none, or the store failed. */
 struct rt_command *rt_get_command(struct rt *rt, const char *id, struct err *err);
 struct rt_command *rt_command_new(struct rt *rt, const struct command_spec *spec,
                                   const char *kind_name);
@@ -104,6 +114,7 @@ void rt_observe(struct rt_command *rc, struct rt_observer *o);
 void rt_unobserve(struct rt_observer *o);
 
 /* session.c */
+void rt_say_goodbye(void *ctx); /* struct rt_goodbye, which it frees */
 /* Starts a session that sleeps. */
 int rt_session_wake(struct rt_session *rs, struct err *err);
 void rt_session_free(struct rt_session *rs);

@@ -99,10 +99,13 @@ struct rt_session_spec {
     bool must_restore; /* the state is read to its end, or there is no session */
 };
 
-/* ret_id (SESSION_ID_MAX bytes) gets the id. ERR_EXISTS, ERR_INVALID, ERR_LIMIT. */
+/*
+ * ret_id (SESSION_ID_MAX bytes) gets the id. ERR_EXISTS, ERR_INVALID, ERR_LIMIT; ERR_CLOSED while
+ * one of that name is closing, also with may_exist.
+ */
 int rt_session_open(struct rt *rt, const struct rt_caller *caller,
                     const struct rt_session_spec *spec, char *ret_id, struct err *err);
-/* cb is called when nothing of the session is left; it may be NULL. */
+/* cb (may be NULL) is called once, when nothing of the session is left or by rt_free(). */
 int rt_session_close(struct rt *rt, const char *id, void (*cb)(void *ctx), void *ctx,
                      struct err *err);
 /* A new shell with default state under the same id; running commands are killed. */

@@ -163,10 +163,14 @@ static void on_closed(struct session *s, void *ctx)
 {
     (void)s;
     struct rt_session *rs = ctx;
+    struct rt *rt = rs->rt;
+    rs->closed = true;
     if (rs->on_closed)
         rs->on_closed(rs->on_closed_ctx);
-    if (!rs->rt->freeing)
-        ev_defer(rs->rt->ev, free_later, rs);
+    if (rt->freeing)
+        rt->n_ending--;
+    else
+        ev_defer(rt->ev, free_later, rs);
 }
 
 int rt_session_wake(struct rt_session *rs, struct err *err)
@@ -225,7 +229,10 @@ static int check_new_id(struct rt *rt, const char *id, struct err *err)
                        "session id '%.80s': expected 1-64 letters, digits, '.', '_' or '-', not "
                        "starting with '.'",
                        id);
-    if (map_get(&rt->sessions, id))
+    const struct rt_session *rs = map_get(&rt->sessions, id);
+    if (rs && rs->closing)
+        return err_set(err, ERR_CLOSED, "session '%s' is closing", id);
+    if (rs)
         return err_set(err, ERR_EXISTS, "session '%s' exists already", id);
     return 0;
 }
@@ -288,7 +295,8 @@ int rt_session_open(struct rt *rt, const struct rt_caller *caller,
 {
     char made[RAND_ID_SIZE];
     const char *id = spec->id ? spec->id : rand_id(made, sizeof(made), "s-");
-    if (spec->may_exist && map_get(&rt->sessions, id)) {
+    const struct rt_session *rs = map_get(&rt->sessions, id);
+    if (spec->may_exist && rs && !rs->closing) {
         memcpy(ret_id, id, strlen(id) + 1);
         return 0;
     }
@@ -321,6 +329,15 @@ static int find_settled(struct rt *rt, const char *id, struct rt_session **ret_r
     return rc;
 }
 
+void rt_say_goodbye(void *ctx)
+{
+    struct rt_goodbye g = *(struct rt_goodbye *)ctx;
+    list_remove(&((struct rt_goodbye *)ctx)->link);
+    ev_defer_cancel(g.rt->ev, ctx);
+    free(ctx);
+    g.cb(g.ctx);
+}
+
 int rt_session_close(struct rt *rt, const char *id, void (*cb)(void *ctx), void *ctx,
                      struct err *err)
 {
@@ -341,8 +358,12 @@ int rt_session_close(struct rt *rt, const char *id, void (*cb)(void *ctx), void 
         return 0;
     }
     rt_session_free(rs);
-    if (cb)
-        ev_defer(rt->ev, cb, ctx);
+    if (cb) {
+        struct rt_goodbye *g = xnew(struct rt_goodbye);
+        *g = (struct rt_goodbye){.rt = rt, .cb = cb, .ctx = ctx};
+        list_add_tail(&rt->goodbyes, &g->link);
+        ev_defer(rt->ev, rt_say_goodbye, g);
+    }
     return 0;
 }
 
