@@ -8,11 +8,15 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "sandbox/caps.h"
 #include "sandbox/plan.h"
+#include "sandbox/seccomp.h"
 #include "sandbox/space.h"
 
-static int add_niceness(const struct sandbox_plan *plan, struct err *err)
+static int add_niceness(const struct sandbox_plan *plan, const struct sandbox_means *means,
+                        struct err *err)
 {
+    (void)means;
     if (plan->nice == 0)
         return 0;
     errno = 0;
@@ -24,8 +28,10 @@ static int add_niceness(const struct sandbox_plan *plan, struct err *err)
     return 0;
 }
 
-static int set_umask(const struct sandbox_plan *plan, struct err *err)
+static int set_umask(const struct sandbox_plan *plan, const struct sandbox_means *means,
+                     struct err *err)
 {
+    (void)means;
     (void)err;
     (void)umask(plan->umask < 0 ? 022 : (mode_t)plan->umask);
     return 0;
@@ -36,8 +42,10 @@ static rlim_t lower_of(rlim_t a, rlim_t b)
     return a < b ? a : b; /* RLIM_INFINITY is the largest */
 }
 
-static int set_rlimits(const struct sandbox_plan *plan, struct err *err)
+static int set_rlimits(const struct sandbox_plan *plan, const struct sandbox_means *means,
+                       struct err *err)
 {
+    (void)means;
     for (int i = 0; i < RLIM_NLIMITS; i++) {
         const struct sandbox_rlimit *limit = &plan->rlimits[i];
         if (!limit->set)
@@ -63,8 +71,10 @@ static int set_rlimits(const struct sandbox_plan *plan, struct err *err)
  * The raw calls, since the child shares the memory of its parent: what the C library keeps about
  * its threads' ids must not change. Capabilities outlive the change, to be dropped by themselves.
  */
-static int change_ids(const struct sandbox_plan *plan, struct err *err)
+static int change_ids(const struct sandbox_plan *plan, const struct sandbox_means *means,
+                      struct err *err)
 {
+    (void)means;
     if (!sandbox_space_is_privileged(plan))
         return 0;
     unsigned uid = plan->ids.uid, gid = plan->ids.gid;
@@ -80,11 +90,26 @@ static int change_ids(const struct sandbox_plan *plan, struct err *err)
     return 0;
 }
 
-static int set_no_new_privs(const struct sandbox_plan *plan, struct err *err)
+static int set_no_new_privs(const struct sandbox_plan *plan, const struct sandbox_means *means,
+                            struct err *err)
 {
+    (void)means;
     if (plan->layers & SANDBOX_NO_NEW_PRIVS && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return err_set(err, errno, "give up new privileges");
     return 0;
+}
+
+static int drop_capabilities(const struct sandbox_plan *plan, const struct sandbox_means *means,
+                             struct err *err)
+{
+    (void)means;
+    return plan->layers & SANDBOX_CAPS ? sandbox_caps_drop(0, err) : 0;
+}
+
+static int install_filter(const struct sandbox_plan *plan, const struct sandbox_means *means,
+                          struct err *err)
+{
+    return plan->layers & SANDBOX_SECCOMP ? sandbox_filter_install(means->filter, err) : 0;
 }
 
 /*
@@ -92,19 +117,23 @@ static int set_no_new_privs(const struct sandbox_plan *plan, struct err *err)
  */
 static const struct step {
     const char *name;
-    int (*apply)(const struct sandbox_plan *plan, struct err *err);
+    int (*apply)(const struct sandbox_plan *plan, const struct sandbox_means *means,
+                 struct err *err);
 } steps[] = {
-    {"niceness",          add_niceness    },
-    {"umask",             set_umask       },
-    {"resource limits",   set_rlimits     },
-    {"ids",               change_ids      },
-    {"no new privileges", set_no_new_privs},
+    {"niceness",               add_niceness     },
+    {"umask",                  set_umask        },
+    {"resource limits",        set_rlimits      },
+    {"ids",                    change_ids       },
+    {"capabilities",           drop_capabilities},
+    {"no new privileges",      set_no_new_privs },
+    {"filter of system calls", install_filter   },
 };
 
-int sandbox_apply(const struct sandbox_plan *plan, struct err *err)
+int sandbox_apply(const struct sandbox_plan *plan, const struct sandbox_means *means,
+                  struct err *err)
 {
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        int rc = steps[i].apply(plan, err);
+        int rc = steps[i].apply(plan, means, err);
         if (rc < 0)
             return err_wrap(err, rc, "sandbox: %s", steps[i].name);
     }

@@ -39,6 +39,7 @@ struct box {
     int end_fd;
     int signal_fd;
     const struct sandbox_plan *plan;
+    struct sandbox_means means;
     bool inner; /* in the namespaces of another box */
     bool ending;
     struct entry *entries;
@@ -99,7 +100,8 @@ static int start_child(struct box *box, const struct sandbox_fds *fds, pid_t *re
     int moved[SANDBOX_FDS_MAX];
     memcpy(moved, fds->fds + 1, (fds->n_fds - 1) * sizeof(int));
     if (block.spec.n_targets == fds->n_fds - 1) {
-        struct sandbox_child child = {.plan = box->plan, .spec = &block.spec, .fds = moved};
+        struct sandbox_child child = {
+            .plan = box->plan, .means = &box->means, .spec = &block.spec, .fds = moved};
         rc = sandbox_child_start(&child, ret_pid, ret_step, err);
     } else {
         rc = err_set(err, EPROTO, "request with %zu descriptors for %zu targets", fds->n_fds - 1,
@@ -130,7 +132,11 @@ static void become_supervisor(struct box *box);
 
 static _Noreturn void run_inner(struct box *outer, int sock)
 {
-    struct box box = {.sock = sock, .end_fd = outer->end_fd, .plan = outer->plan, .inner = true};
+    struct box box = {.sock = sock,
+                      .end_fd = outer->end_fd,
+                      .plan = outer->plan,
+                      .means = outer->means,
+                      .inner = true};
     (void)close(outer->sock);
     (void)close(outer->signal_fd);
     free(outer->entries);
@@ -330,9 +336,9 @@ static _Noreturn void serve(struct box *box)
 }
 
 void sandbox_box_serve(int sock, int end_fd, const struct sandbox_plan *plan,
-                       struct sandbox_trees *trees)
+                       const struct sandbox_means *means, struct sandbox_trees *trees)
 {
-    struct box box = {.sock = sock, .end_fd = end_fd, .plan = plan};
+    struct box box = {.sock = sock, .end_fd = end_fd, .plan = plan, .means = *means};
     become_supervisor(&box);
     apply_plan(&box, trees);
     serve(&box);

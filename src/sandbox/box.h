@@ -9,6 +9,7 @@
 #ifndef SANDBOX_BOX_H
 #define SANDBOX_BOX_H
 
+struct sandbox_means;
 struct sandbox_plan;
 struct sandbox_trees;
 
@@ -19,6 +20,6 @@ struct sandbox_trees;
  * ends. trees: the plan's sources if they had to be opened outside, NULL if not.
  */
 _Noreturn void sandbox_box_serve(int sock, int end_fd, const struct sandbox_plan *plan,
-                                 struct sandbox_trees *trees);
+                                 const struct sandbox_means *means, struct sandbox_trees *trees);
 
 #endif

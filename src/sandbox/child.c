@@ -88,7 +88,7 @@ static int take_terminal(const struct attempt *a, struct err *err)
 
 static int apply_plan(const struct attempt *a, struct err *err)
 {
-    int rc = sandbox_apply(a->child->plan, err);
+    int rc = sandbox_apply(a->child->plan, a->child->means, err);
     if (rc < 0)
         return rc;
     if (a->child->spec->umask >= 0)

@@ -13,6 +13,7 @@ struct sandbox_spec;
 
 struct sandbox_child {
     const struct sandbox_plan *plan;
+    const struct sandbox_means *means;
     const struct sandbox_spec *spec;
     int *fds; /* one for each target of the spec, close-on-exec; the child's copy may be changed */
 };

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "sandbox/seccomp.h"
 
 _Static_assert((int)RLIM_NLIMITS <= (int)SANDBOX_RLIMITS, "a plan has room for every limit");
 
@@ -24,6 +25,7 @@ static const struct {
     {SANDBOX_NET,          "net"         },
     {SANDBOX_TIME,         "time"        },
     {SANDBOX_CAPS,         "caps"        },
+    {SANDBOX_SECCOMP,      "seccomp"     },
     {SANDBOX_NO_NEW_PRIVS, "no-new-privs"},
 };
 
@@ -146,6 +148,11 @@ int sandbox_plan_check(const struct sandbox_plan *plan, struct err *err)
         if (limit->set && (i >= RLIM_NLIMITS || limit->soft > limit->hard))
             return err_set(err, EINVAL, "sandbox plan with a wrong resource limit %d", i);
     }
+    if (plan->filter & ~(uint32_t)SANDBOX_FILTER_FLAGS)
+        return err_set(err, EINVAL, "sandbox plan with unknown flags 0x%x of the filter",
+                       plan->filter & ~(uint32_t)SANDBOX_FILTER_FLAGS);
+    if (plan->layers & SANDBOX_SECCOMP && !(plan->layers & SANDBOX_NO_NEW_PRIVS))
+        return err_set(err, EINVAL, "sandbox plan with a filter that new privileges could escape");
     if (plan->umask < -1 || plan->umask > 0777)
         return err_set(err, EINVAL, "sandbox plan with umask 0%o", (unsigned)plan->umask);
     if (plan->nice < -40 || plan->nice > 40)

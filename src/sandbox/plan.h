@@ -21,6 +21,7 @@
 #include <sys/types.h>
 
 struct err;
+struct sandbox_filter;
 
 enum {
     SANDBOX_PLAN_VERSION = 2,
@@ -40,6 +41,7 @@ enum sandbox_layer {
     SANDBOX_NET = 1 << 6,           /* "net": a network with nothing but its own loopback */
     SANDBOX_TIME = 1 << 7,          /* "time": time_namespaces(7) */
     SANDBOX_CAPS = 1 << 8,          /* "caps": no capabilities(7) at all */
+    SANDBOX_SECCOMP = 1 << 9,       /* "seccomp": the filter of sandbox/seccomp */
     SANDBOX_NO_NEW_PRIVS = 1 << 11, /* "no-new-privs" */
 };
 
@@ -97,6 +99,7 @@ struct sandbox_plan {
     struct sandbox_rlimit rlimits[SANDBOX_RLIMITS]; /* by RLIMIT_… */
     int32_t umask;                                  /* -1: 022 */
     int32_t nice;                                   /* added to the runtime's niceness */
+    uint32_t filter;                                /* enum sandbox_filter_flag, or-ed */
     struct sandbox_ids ids;                         /* with SANDBOX_USER */
     uint32_t n_mounts;
     uint32_t n_text;
@@ -130,11 +133,17 @@ const char *sandbox_plan_layer(const struct sandbox_plan *plan, size_t i);
 /* Bytes of the plan that mean something: all that has to be copied. */
 size_t sandbox_plan_size(const struct sandbox_plan *plan);
 
+/* What was made of a plan beforehand, for all processes of its box. */
+struct sandbox_means {
+    const struct sandbox_filter *filter; /* with SANDBOX_SECCOMP */
+};
+
 /*
  * Applies the plan to the calling process. For the child between fork (or vfork) and exec: it
  * allocates nothing and changes nothing but the process itself. After an error the process is of no
  * more use.
  */
-int sandbox_apply(const struct sandbox_plan *plan, struct err *err);
+int sandbox_apply(const struct sandbox_plan *plan, const struct sandbox_means *means,
+                  struct err *err);
 
 #endif

@@ -27,6 +27,7 @@
 #include "sandbox/plan.h"
 #include "sandbox/proto.h"
 #include "sandbox/root.h"
+#include "sandbox/seccomp.h"
 #include "sandbox/space.h"
 
 enum {
@@ -71,13 +72,14 @@ static int read_plan(int fd, struct sandbox_plan *ret_plan)
 
 /* What the fork keeps of the zygote is memory only: every descriptor but its own is closed. */
 static _Noreturn void run_supervisor(struct zygote *z, int box_sock,
-                                     const struct sandbox_plan *plan, struct sandbox_trees *trees)
+                                     const struct sandbox_plan *plan,
+                                     const struct sandbox_means *means, struct sandbox_trees *trees)
 {
     (void)close(z->sock);
     (void)close(z->signal_fd);
     free(z->entries);
     sandbox_killer_done(&z->killer);
-    sandbox_box_serve(box_sock, z->end_fd, plan, trees);
+    sandbox_box_serve(box_sock, z->end_fd, plan, means, trees);
 }
 
 /* The same message that a supervisor sends about what fails inside. */
@@ -89,9 +91,26 @@ static void tell_broken(int box_sock, int code, const char *step, const struct e
     (void)sandbox_msg_send(box_sock, &msg, NULL, 0, MSG_DONTWAIT);
 }
 
+/* Compiling a filter takes longer than all else together, so it is done once for each kind. */
+static int make_means(const struct sandbox_plan *plan, struct sandbox_means *ret, struct err *err)
+{
+    static struct sandbox_filter kept[SANDBOX_FILTER_FLAGS + 1];
+    if (!(plan->layers & SANDBOX_SECCOMP))
+        return 0;
+    struct sandbox_filter *filter = &kept[plan->filter];
+    ret->filter = filter;
+    return filter->n_items ? 0 : sandbox_filter_compile(plan->filter, filter, err);
+}
+
 static pid_t fork_supervisor(struct zygote *z, int box_sock, const struct sandbox_plan *plan)
 {
     struct err err = {0};
+    struct sandbox_means means = {0};
+    int made = make_means(plan, &means, &err);
+    if (made < 0) {
+        tell_broken(box_sock, -made, "filter", &err);
+        return made;
+    }
     struct sandbox_trees trees;
     bool opened = plan->layers & SANDBOX_MOUNT && sandbox_space_is_privileged(plan);
     if (opened) {
@@ -103,7 +122,7 @@ static pid_t fork_supervisor(struct zygote *z, int box_sock, const struct sandbo
     }
     pid_t pid = sandbox_space_fork(plan, &err);
     if (pid == 0)
-        run_supervisor(z, box_sock, plan, opened ? &trees : NULL);
+        run_supervisor(z, box_sock, plan, &means, opened ? &trees : NULL);
     if (opened)
         sandbox_trees_close(&trees);
     if (pid < 0)

@@ -58,7 +58,8 @@ int isolate_plan(void *ctx, const struct session *s, struct sandbox_plan *plan, 
     (void)s;
     (void)err;
     plan->layers = SANDBOX_USER | SANDBOX_PID | SANDBOX_MOUNT | SANDBOX_IPC | SANDBOX_UTS |
-                   SANDBOX_CGROUP_NS | SANDBOX_NET | SANDBOX_TIME | SANDBOX_NO_NEW_PRIVS;
+                   SANDBOX_CGROUP_NS | SANDBOX_NET | SANDBOX_TIME | SANDBOX_CAPS | SANDBOX_SECCOMP |
+                   SANDBOX_NO_NEW_PRIVS;
     sandbox_plan_own_ids(plan);
     if (geteuid() == 0)
         plan->ids = (struct sandbox_ids){.uid = PAYLOAD,

@@ -21,8 +21,9 @@ static void open_isolated(struct fx *fx)
 
 TEST(the_layers_are_named_and_there)
 {
-    static const char *const names[] = {"user",      "pid", "mount", "ipc",         "uts",
-                                        "cgroup-ns", "net", "time",  "no-new-privs"};
+    static const char *const names[] = {"user", "pid",       "mount",       "ipc",
+                                        "uts",  "cgroup-ns", "net",         "time",
+                                        "caps", "seccomp",   "no-new-privs"};
     struct fx fx;
     open_isolated(&fx);
     const struct command *c =

@@ -17,7 +17,8 @@ enum { HOST_ROOT = 1234500000, HOST_UID, OWNER = 4321, ORDINARY = 12345 };
 
 enum {
     ALL = SANDBOX_USER | SANDBOX_PID | SANDBOX_MOUNT | SANDBOX_IPC | SANDBOX_UTS |
-          SANDBOX_CGROUP_NS | SANDBOX_NET | SANDBOX_TIME | SANDBOX_NO_NEW_PRIVS,
+          SANDBOX_CGROUP_NS | SANDBOX_NET | SANDBOX_TIME | SANDBOX_CAPS | SANDBOX_SECCOMP |
+          SANDBOX_NO_NEW_PRIVS,
 };
 
 static char workspace[64];
@@ -153,6 +154,10 @@ static void check_identity(void)
     check_sh(f, "id -u", expected);
     check_sh(f, "uname -n; cat /proc/net/dev | grep -c :; grep NoNewPrivs /proc/self/status",
              "nacre\n1\nNoNewPrivs:\t1\n");
+    check_sh(f, "grep -E '^(Cap|Seccomp:)' /proc/self/status | tr -d '\\t' | sort -u",
+             "CapAmb:0000000000000000\nCapBnd:0000000000000000\nCapEff:0000000000000000\n"
+             "CapInh:0000000000000000\nCapPrm:0000000000000000\nSeccomp:2\n");
+    check_sh(f, "unshare -U true 2>/dev/null || echo refused", "refused\n");
     /* Files are the owner's outside, and the payload's inside. */
     check_sh(f, "echo in >made; stat -c %u made", expected);
     char path[96];
