@@ -69,6 +69,8 @@ static void add_quoted(const char *text, struct buf *out)
 
 static const char *summary_of(const struct cli_verb *v)
 {
+    if (strncmp(v->name, "profile ", strlen("profile ")) == 0)
+        return "list, print and check sandbox profiles";
     return strchr(v->name, ' ') ? "open, list, change and move sessions" : v->summary;
 }
 

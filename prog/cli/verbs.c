@@ -125,6 +125,13 @@ static const struct cli_option wait_options[] = {
     "too. Results and sessions are kept: a session has its directory and variables again\n" \
     "when the daemon is started next. The exit status is 1 if no daemon ran."
 
+#define PROFILE_SHOW_HELP \
+    "The whole profile with all that it inherits, as a file that extends none."
+
+#define PROFILE_CHECK_HELP \
+    "A line per file: ok, or FILE:LINE:COLUMN, what is wrong, and what was expected. '-' is\n" \
+    "standard input. The exit status is 1 if a file is faulty."
+
 #define DOCTOR_HELP \
     "Each line is ok or says what failed, why and how to mend it. The exit status is 1\n" \
     "if something failed."
@@ -175,6 +182,12 @@ const struct cli_verb cli_verbs[] = {
      "run the daemon nacred", SERVE_HELP, cli_serve},
     {"shutdown", NULL, 0, 0, false, json_only,
      "end the daemon and all processes of its sessions", SHUTDOWN_HELP, cli_shutdown},
+    {"profile list", NULL, 0, 0, false, json_only,
+     "list the sandbox profiles", NULL, cli_profile_list},
+    {"profile show", "NAME", 1, 1, false, json_only,
+     "print a sandbox profile in full", PROFILE_SHOW_HELP, cli_profile_show},
+    {"profile check", "FILE... | -", 1, CLI_MANY, false, json_only,
+     "check files of sandbox profiles", PROFILE_CHECK_HELP, cli_profile_check},
     {"doctor", NULL, 0, 0, false, json_only,
      "check what nacre needs on this machine", DOCTOR_HELP, cli_doctor},
     {"version", NULL, 0, 0, false, json_only,
