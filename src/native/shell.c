@@ -411,7 +411,7 @@ static void on_failed(void *ctx, uint32_t tag, const char *step, const struct er
 {
     struct shell *sh = ctx;
     if (strcmp(step, "namespaces") == 0 || strcmp(step, "root") == 0 ||
-        strcmp(step, "filter") == 0) {
+        strcmp(step, "rules") == 0 || strcmp(step, "filter") == 0) {
         sh->refused = *err; /* another try would end in the same way */
         sh->n_starts = STARTS_MAX;
         return;

@@ -65,9 +65,9 @@ struct proc_box_events {
     void (*on_spawned)(void *ctx, uint32_t tag, pid_t pid);
 
     /*
-     * It was not started. `step` names what failed: "open" (the supervisor), "namespaces", "root"
-     * or "filter" (the plan of the box), "request", "fork", "descriptors", "session", "terminal",
-     * "sandbox", "chdir" or "exec". err has the errno and says it in words.
+     * It was not started. `step` names what failed: "open" (the supervisor), "namespaces", "root",
+     * "rules" or "filter" (the plan of the box), "request", "fork", "descriptors", "session",
+     * "terminal", "sandbox", "chdir" or "exec". err has the errno and says it in words.
      */
     void (*on_failed)(void *ctx, uint32_t tag, const char *step, const struct err *err);
 

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "sandbox/caps.h"
+#include "sandbox/landlock.h"
 #include "sandbox/plan.h"
 #include "sandbox/seccomp.h"
 #include "sandbox/space.h"
@@ -106,6 +107,12 @@ static int drop_capabilities(const struct sandbox_plan *plan, const struct sandb
     return plan->layers & SANDBOX_CAPS ? sandbox_caps_drop(0, err) : 0;
 }
 
+static int restrict_access(const struct sandbox_plan *plan, const struct sandbox_means *means,
+                           struct err *err)
+{
+    return plan->layers & SANDBOX_LANDLOCK ? sandbox_landlock_restrict(means->landlock_fd, err) : 0;
+}
+
 static int install_filter(const struct sandbox_plan *plan, const struct sandbox_means *means,
                           struct err *err)
 {
@@ -126,6 +133,7 @@ static const struct step {
     {"ids",                    change_ids       },
     {"capabilities",           drop_capabilities},
     {"no new privileges",      set_no_new_privs },
+    {"Landlock rules",         restrict_access  },
     {"filter of system calls", install_filter   },
 };
 

@@ -24,6 +24,7 @@
 #include "sandbox/plan.h"
 #include "sandbox/proto.h"
 #include "sandbox/root.h"
+#include "sandbox/rules.h"
 #include "sandbox/space.h"
 #include "sandbox/spec.h"
 
@@ -275,7 +276,7 @@ static int make_root(const struct sandbox_plan *plan, struct sandbox_trees *tree
 }
 
 /* Applies what concerns the box as a whole; what does not work ends it, with the reason told. */
-static void apply_plan(const struct box *box, struct sandbox_trees *trees)
+static void apply_plan(struct box *box, struct sandbox_trees *trees)
 {
     struct err err = {0};
     const char *step = "namespaces";
@@ -283,6 +284,10 @@ static void apply_plan(const struct box *box, struct sandbox_trees *trees)
     if (rc == 0) {
         step = "root";
         rc = make_root(box->plan, trees, &err);
+    }
+    if (rc == 0 && box->plan->layers & SANDBOX_LANDLOCK) {
+        step = "rules";
+        rc = sandbox_rules_open(box->plan, &box->means.landlock_fd, &err);
     }
     if (rc < 0) {
         tell_failed(box, SANDBOX_MSG_BROKEN, 0, -rc, step, &err);

@@ -26,6 +26,7 @@ static const struct {
     {SANDBOX_TIME,         "time"        },
     {SANDBOX_CAPS,         "caps"        },
     {SANDBOX_SECCOMP,      "seccomp"     },
+    {SANDBOX_LANDLOCK,     "landlock"    },
     {SANDBOX_NO_NEW_PRIVS, "no-new-privs"},
 };
 
@@ -151,8 +152,10 @@ int sandbox_plan_check(const struct sandbox_plan *plan, struct err *err)
     if (plan->filter & ~(uint32_t)SANDBOX_FILTER_FLAGS)
         return err_set(err, EINVAL, "sandbox plan with unknown flags 0x%x of the filter",
                        plan->filter & ~(uint32_t)SANDBOX_FILTER_FLAGS);
-    if (plan->layers & SANDBOX_SECCOMP && !(plan->layers & SANDBOX_NO_NEW_PRIVS))
-        return err_set(err, EINVAL, "sandbox plan with a filter that new privileges could escape");
+    if (plan->layers & (SANDBOX_SECCOMP | SANDBOX_LANDLOCK) &&
+        !(plan->layers & SANDBOX_NO_NEW_PRIVS))
+        return err_set(err, EINVAL,
+                       "sandbox plan with a filter or rules that new privileges could undo");
     if (plan->umask < -1 || plan->umask > 0777)
         return err_set(err, EINVAL, "sandbox plan with umask 0%o", (unsigned)plan->umask);
     if (plan->nice < -40 || plan->nice > 40)

@@ -42,6 +42,7 @@ enum sandbox_layer {
     SANDBOX_TIME = 1 << 7,          /* "time": time_namespaces(7) */
     SANDBOX_CAPS = 1 << 8,          /* "caps": no capabilities(7) at all */
     SANDBOX_SECCOMP = 1 << 9,       /* "seccomp": the filter of sandbox/seccomp */
+    SANDBOX_LANDLOCK = 1 << 10,     /* "landlock": rules that follow from `mounts` */
     SANDBOX_NO_NEW_PRIVS = 1 << 11, /* "no-new-privs" */
 };
 
@@ -136,6 +137,7 @@ size_t sandbox_plan_size(const struct sandbox_plan *plan);
 /* What was made of a plan beforehand, for all processes of its box. */
 struct sandbox_means {
     const struct sandbox_filter *filter; /* with SANDBOX_SECCOMP */
+    int landlock_fd;                     /* with SANDBOX_LANDLOCK */
 };
 
 /*

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/test.h"
+#include "sandbox/landlock.h"
 #include "sandbox/plan.h"
 
 enum { HOST_ROOT = 1876543210, HOST_PAYLOAD, PAYLOAD = 1000 };
@@ -59,7 +60,9 @@ int isolate_plan(void *ctx, const struct session *s, struct sandbox_plan *plan, 
     (void)err;
     plan->layers = SANDBOX_USER | SANDBOX_PID | SANDBOX_MOUNT | SANDBOX_IPC | SANDBOX_UTS |
                    SANDBOX_CGROUP_NS | SANDBOX_NET | SANDBOX_TIME | SANDBOX_CAPS | SANDBOX_SECCOMP |
-                   SANDBOX_NO_NEW_PRIVS;
+                   SANDBOX_LANDLOCK | SANDBOX_NO_NEW_PRIVS;
+    if (sandbox_landlock_abi() == 0)
+        plan->layers &= ~(uint32_t)SANDBOX_LANDLOCK;
     sandbox_plan_own_ids(plan);
     if (geteuid() == 0)
         plan->ids = (struct sandbox_ids){.uid = PAYLOAD,

@@ -11,6 +11,7 @@
 #include "json/read.h"
 #include "lib/fixture.h"
 #include "lib/test.h"
+#include "sandbox/landlock.h"
 
 static void open_isolated(struct fx *fx)
 {
@@ -21,10 +22,12 @@ static void open_isolated(struct fx *fx)
 
 TEST(the_layers_are_named_and_there)
 {
-    static const char *const names[] = {"user", "pid",       "mount",       "ipc",
-                                        "uts",  "cgroup-ns", "net",         "time",
-                                        "caps", "seccomp",   "no-new-privs"};
+    static const char *const names[] = {"user", "pid",       "mount",    "ipc",
+                                        "uts",  "cgroup-ns", "net",      "time",
+                                        "caps", "seccomp",   "landlock", "no-new-privs"};
     struct fx fx;
+    if (sandbox_landlock_abi() == 0)
+        SKIP("no Landlock here");
     open_isolated(&fx);
     const struct command *c =
         FX_RUN(&fx, "grep NoNewPrivs /proc/self/status", 0, "NoNewPrivs:\t1\n", "");

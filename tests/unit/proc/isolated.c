@@ -12,13 +12,14 @@
 #include "box_util.h"
 #include "proc/spawn.h"
 #include "proc/tree.h"
+#include "sandbox/landlock.h"
 
 enum { HOST_ROOT = 1234500000, HOST_UID, OWNER = 4321, ORDINARY = 12345 };
 
 enum {
     ALL = SANDBOX_USER | SANDBOX_PID | SANDBOX_MOUNT | SANDBOX_IPC | SANDBOX_UTS |
           SANDBOX_CGROUP_NS | SANDBOX_NET | SANDBOX_TIME | SANDBOX_CAPS | SANDBOX_SECCOMP |
-          SANDBOX_NO_NEW_PRIVS,
+          SANDBOX_LANDLOCK | SANDBOX_NO_NEW_PRIVS,
 };
 
 static char workspace[64];
@@ -69,6 +70,8 @@ static struct fixture *isolated_new(void)
     struct fixture *f = fixture_new();
     proc_box_free(f->box);
     f->plan.layers = ALL;
+    if (sandbox_landlock_abi() == 0)
+        f->plan.layers &= ~(uint32_t)SANDBOX_LANDLOCK;
     if (getuid() == 0) {
         f->plan.ids = (struct sandbox_ids){.uid = 1000,
                                            .gid = 1000,
