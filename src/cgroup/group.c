@@ -74,6 +74,8 @@ static int make_dir(struct cgroup *group, size_t i, struct err *err)
         return err_set(err, code, "make the group '%s/%s'", tree->parent, group->path);
     }
     group->trees |= 1U << i;
+    if (!group->parent) /* whoever made "nacre" may not have come to it yet */
+        (void)cgroup_enable(tree, CGROUP_BASE, tree->usable);
     if (group->holds_groups)
         (void)cgroup_enable(tree, group->path, tree->usable); /* missing ones show at limits */
     return 0;
@@ -94,7 +96,6 @@ static int need_tree(struct cgroup *group, size_t i, struct err *err)
     for (int try = 0; try < TRIES && rc == -ENOENT; try++) {
         if (mkdirat(tree->fd, CGROUP_BASE, 0755) < 0 && errno != EEXIST)
             return err_set(err, errno, "make the group '%s/" CGROUP_BASE "'", tree->parent);
-        (void)cgroup_enable(tree, CGROUP_BASE, tree->usable);
         rc = make_dir(group, i, err);
     }
     return rc;

@@ -18,7 +18,7 @@
 #include "base/own.h"
 #include "cgroup/priv.h"
 
-enum { PROCS_MAX = 4096, ANCESTORS_MAX = 256 };
+enum { PROCS_MAX = 4096, ANCESTORS_MAX = 256, TRIES = 8 };
 
 static const char leaf_name[] = CGROUP_BASE ".self";
 
@@ -164,34 +164,56 @@ static void enable_place(struct cgroup_tree *tree, const struct cgroup_settings 
         err_clear(&tree->why);
         got = cgroup_enable(tree, ".", available);
     }
-    tree->enabled = got & ~before;
+    tree->enabled |= got & ~before;
     tree->usable = cgroup_enable(tree, CGROUP_BASE, got);
     if (tree->usable != tree->controllers && !tree->why.code)
         (void)err_set(&tree->why, ERR_UNSUPPORTED, "the groups around '%s' do not hand it down",
                       tree->parent);
 }
 
-/* 0 if groups can be made in dir; tree->usable says with which controllers. */
+static int make_base(struct cgroup_tree *tree)
+{
+    if (mkdirat(tree->fd, CGROUP_BASE, 0755) < 0 && errno != EEXIST)
+        return -errno;
+    return faccessat(tree->fd, CGROUP_BASE, W_OK, AT_EACCESS) < 0 ? -errno : 0;
+}
+
+static void set_up(struct cgroup_tree *tree, const struct cgroup_settings *settings)
+{
+    err_clear(&tree->why);
+    if (tree->version == CGROUP_V2) {
+        enable_place(tree, settings);
+        return;
+    }
+    tree->usable = tree->controllers;
+    if (tree->controllers & CGROUP_BIT(CGROUP_MEMORY)) /* before 5.11 it is not for granted */
+        (void)cgroup_file_write(tree, CGROUP_BASE, "memory.use_hierarchy", "1");
+}
+
+/*
+ * 0 if groups can be made in dir; tree->usable says with which controllers. Another runtime may
+ * remove "nacre" meanwhile, as its last user: then all is done again.
+ */
 static int try_place(struct cgroup_tree *tree, const char *dir,
                      const struct cgroup_settings *settings)
 {
     tree->parent = xstrdup(dir);
     tree->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (tree->fd < 0 || (mkdirat(tree->fd, CGROUP_BASE, 0755) < 0 && errno != EEXIST) ||
-        faccessat(tree->fd, CGROUP_BASE, W_OK, AT_EACCESS) < 0) {
-        int rc = err_set(&tree->why, errno, "make the group '%s/" CGROUP_BASE "'", dir);
-        own_close_fd(&tree->fd);
-        free(take_ptr(tree->parent));
-        return rc;
+    int rc = tree->fd < 0 ? -errno : -ENOENT;
+    for (int i = 0; i < TRIES && tree->fd >= 0 && rc == -ENOENT; i++) {
+        rc = make_base(tree);
+        if (rc < 0)
+            continue;
+        set_up(tree, settings);
+        rc = faccessat(tree->fd, CGROUP_BASE, F_OK, 0) < 0 ? -errno : 0;
     }
-    if (tree->version == CGROUP_V2) {
-        enable_place(tree, settings);
+    if (rc == 0)
         return 0;
-    }
-    tree->usable = tree->controllers;
-    if (tree->controllers & CGROUP_BIT(CGROUP_MEMORY)) /* before 5.11 it is not for granted */
-        (void)cgroup_file_write(tree, CGROUP_BASE, "memory.use_hierarchy", "1");
-    return 0;
+    (void)err_set(&tree->why, -rc, "make the group '%s/" CGROUP_BASE "'", dir);
+    own_close_fd(&tree->fd);
+    free(take_ptr(tree->parent));
+    tree->usable = 0;
+    return rc;
 }
 
 /* Whether systemd has left this group to us (Delegate=). */

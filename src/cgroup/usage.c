@@ -152,7 +152,7 @@ static void read_pids(struct cgroup *group, struct cgroup_usage *ret)
     const struct cgroup_tree *tree = cgroup_of(group, CGROUP_PIDS);
     if (!read_number(tree, group->path, "pids.current", &ret->pids_now))
         return;
-    (void)read_number(tree, group->path, "pids.peak", &ret->pids_peak); /* Linux 6.6 */
+    (void)read_number(tree, group->path, "pids.peak", &ret->pids_peak); /* Linux 6.1 */
     uint64_t sum = group->past.pids_refused;
     int rc = counts_locally(tree, group) ? cgroup_walk(tree, group->path, add_refused, &sum)
                                          : add_refused(tree, group->path, &sum);

@@ -9,7 +9,7 @@
 #include "cgroup/priv.h"
 #include "unit/cgroup/util.h"
 
-enum { HOSTILE = 200, RACERS = 4, NOBODY = 65534 };
+enum { HOSTILE = 200, HOSTILE_MAX = 3 * HOSTILE, RACERS = 4, NOBODY = 65534 };
 
 TEST(what_there_is_has_a_name_and_what_not_a_reason)
 {
@@ -141,7 +141,7 @@ static void check_hostile(struct world *w, unsigned account)
     world_begin(w);
     /* The racers are bounded, in case the test fails. */
     struct cgroup_options options = {.name = "hostile",
-                                     .limits = {.pids = HOSTILE * 3},
+                                     .limits = {.pids = HOSTILE_MAX},
                                      .optional = CGROUP_BIT(CGROUP_PIDS),
                                      .account = account};
     struct cgroup *group = make_group(w->instance, &options);

@@ -8,7 +8,7 @@
 #include "cgroup/priv.h"
 #include "unit/cgroup/util.h"
 
-enum { MIB = 1 << 20 };
+enum { MIB = 1 << 20, WRITTEN = 2 * MIB };
 
 static int fork_until_refused(void)
 {
@@ -197,10 +197,10 @@ static int write_2_mib(void)
 {
     int fd = open("direct", O_WRONLY | O_CREAT | O_DIRECT | O_CLOEXEC, 0600);
     void *data;
-    if (fd < 0 || posix_memalign(&data, 4096, 2 * MIB) != 0)
+    if (fd < 0 || posix_memalign(&data, 4096, WRITTEN) != 0)
         return 77;
-    memset(data, 0, 2 * MIB);
-    return write(fd, data, 2 * MIB) == 2 * MIB ? 0 : 77;
+    memset(data, 0, WRITTEN);
+    return write(fd, data, WRITTEN) == WRITTEN ? 0 : 77;
 }
 
 TEST(disk_traffic)
@@ -225,7 +225,7 @@ TEST(disk_traffic)
     world_close(&w);
     if (WEXITSTATUS(status) == 77)
         SKIP("no direct writes here");
-    CHECK(usage.io_written_bytes.value >= 2 * MIB);
+    CHECK(usage.io_written_bytes.value >= WRITTEN);
     CHECK(usage.io_read_bytes.source != CGROUP_NONE);
 }
 

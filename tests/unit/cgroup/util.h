@@ -35,8 +35,11 @@ static inline bool is_slow(void)
 static inline bool world_is_alive(const char *name, void *ctx)
 {
     (void)ctx;
-    pid_t pid = 0;
-    return sscanf(name, "test-%d", &pid) != 1 || kill(pid, 0) == 0;
+    static const char prefix[] = "test-";
+    if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
+        return true;
+    long pid = strtol(name + sizeof(prefix) - 1, NULL, 10);
+    return pid <= 0 || kill((pid_t)pid, 0) == 0;
 }
 
 static inline void world_open(struct world *w)
