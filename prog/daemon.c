@@ -27,6 +27,7 @@
 #include "base/num.h"
 #include "base/own.h"
 #include "base/rundir.h"
+#include "base/size.h"
 #include "client/client.h"
 #include "control/control.h"
 #include "ev/ev.h"
@@ -49,13 +50,14 @@ enum {
 
 struct options {
     const char *socket, *state_dir, *run_dir;
-    const char *idle_exit;
+    const char *idle_exit, *output_max, *results_max;
     bool foreground, version, help;
 };
 
 struct daemon {
     char *socket, *state_dir;
-    int64_t idle_exit_ms; /* 0: never */
+    int64_t idle_exit_ms;             /* 0: never */
+    uint64_t output_max, results_max; /* 0: the default */
     int socket_lock, state_lock;
     struct rundir run;
     struct ev *ev;
@@ -75,18 +77,22 @@ static const struct option {
     const char *name, *arg, *help; /* no arg: a flag */
     size_t at;
 } option_table[] = {
-    {"socket",     "PATH",    "listen there (default: $NACRE_SOCKET, or the run directory)",
-     offsetof(struct options,                                                                                                socket)    },
-    {"state-dir",  "DIR",     "keep results and sessions there (default: ~/.local/state/nacre)",
-     offsetof(struct options,                                                                                                state_dir) },
-    {"run-dir",    "DIR",     "short-lived files (default: a directory in memory)",
-     offsetof(struct options,                                                                                                run_dir)   },
-    {"idle-exit",  "SECONDS", "end when nothing was connected or ran for so long (default: never)",
-     offsetof(struct options,                                                                                                idle_exit) },
-    {"foreground", NULL,      "stay in the foreground and write messages to stderr",
-     offsetof(struct options,                                                                                                foreground)},
-    {"version",    NULL,      "print the version",                                                  offsetof(struct options, version)   },
-    {"help",       NULL,      "print this help",                                                    offsetof(struct options, help)      },
+    {"socket",      "PATH",    "listen there (default: $NACRE_SOCKET, or the run directory)",
+     offsetof(struct options,                                                                                                 socket)     },
+    {"state-dir",   "DIR",     "keep results and sessions there (default: ~/.local/state/nacre)",
+     offsetof(struct options,                                                                                                 state_dir)  },
+    {"run-dir",     "DIR",     "short-lived files (default: a directory in memory)",
+     offsetof(struct options,                                                                                                 run_dir)    },
+    {"idle-exit",   "SECONDS", "end when nothing was connected or ran for so long (default: never)",
+     offsetof(struct options,                                                                                                 idle_exit)  },
+    {"output-max",  "SIZE",    "bytes of large outputs kept in files, all together (default: 2G)",
+     offsetof(struct options,                                                                                                 output_max) },
+    {"results-max", "SIZE",    "bytes of results kept, the oldest go first (default: 256M)",
+     offsetof(struct options,                                                                                                 results_max)},
+    {"foreground",  NULL,      "stay in the foreground and write messages to stderr",
+     offsetof(struct options,                                                                                                 foreground) },
+    {"version",     NULL,      "print the version",                                                  offsetof(struct options, version)    },
+    {"help",        NULL,      "print this help",                                                    offsetof(struct options, help)       },
 };
 enum { N_OPTIONS = sizeof(option_table) / sizeof(option_table[0]) };
 
@@ -224,6 +230,26 @@ static int read_idle_exit(struct daemon *d, const struct options *o, struct err 
     return 0;
 }
 
+static int read_size(const char *option, const char *text, uint64_t *ret, struct err *err)
+{
+    if (!text)
+        return 0;
+    int rc = size_parse(text, ret, err);
+    if (rc < 0)
+        return err_wrap(err, rc, "%s", option);
+    if (*ret == 0)
+        return err_set(err, ERR_INVALID, "%s: expected more than nothing, such as 512M", option);
+    return 0;
+}
+
+static int read_limits(struct daemon *d, const struct options *o, struct err *err)
+{
+    int rc = read_idle_exit(d, o, err);
+    if (rc == 0)
+        rc = read_size("--output-max", o->output_max, &d->output_max, err);
+    return rc < 0 ? rc : read_size("--results-max", o->results_max, &d->results_max, err);
+}
+
 /* ---- one daemon ---- */
 
 static bool is_answering(const char *socket)
@@ -323,7 +349,8 @@ static void on_idle_check(void *ctx)
 static int open_store(struct daemon *d, struct err *err)
 {
     auto_free char *output = xasprintf("%s/output", d->state_dir); /* where the runtime puts it */
-    const struct store_options options = {.dir = d->state_dir, .output_dir = output};
+    const struct store_options options = {
+        .dir = d->state_dir, .output_dir = output, .results_max = d->results_max};
     return store_open(&options, &d->store, err);
 }
 
@@ -347,6 +374,7 @@ static int open_runtime(struct daemon *d, struct err *err)
                     },
         .run_dir = d->run.path,
         .state_dir = d->state_dir,
+        .spill_max = d->output_max,
     };
     return rt_new(d->ev, &options, &d->rt, err);
 }
@@ -417,7 +445,7 @@ static int open_all(struct daemon *d, const struct options *o, struct err *err)
     if (rc == 0)
         rc = find_state_dir(d, o, err);
     if (rc == 0)
-        rc = read_idle_exit(d, o, err);
+        rc = read_limits(d, o, err);
     if (rc == 0)
         rc = lock_socket(d, err);
     if (rc == 0)

@@ -40,6 +40,7 @@ struct capture_log *capture_log_alloc(const struct capture_options *options)
         log->tail_max = log->view_max;
     log->spill_max = options->spill_max ? options->spill_max : CAPTURE_SPILL_MAX;
     log->spill_dir = options->spill_dir;
+    log->budget = options->budget;
     log->may_spill = name_len > 0;
     log->order_end = CAPTURE_NO_END;
     log->order_fd = log->stream[0].fd = log->stream[1].fd = -1;
@@ -73,6 +74,31 @@ void capture_storage_failed(struct capture_log *log, int code)
 {
     if (log->storage_errno == 0)
         log->storage_errno = code;
+}
+
+size_t capture_claim(struct capture_log *log, size_t n)
+{
+    struct capture_budget *b = log->budget;
+    if (!b)
+        return n;
+    if ((b->used > b->max || n > b->max - b->used) && b->make_room)
+        b->make_room(b, n);
+    uint64_t room = b->max > b->used ? b->max - b->used : 0;
+    if (n > room) {
+        n = (size_t)room;
+        log->capped = true;
+    }
+    b->used += n;
+    log->claimed += n;
+    return n;
+}
+
+void capture_give_back(struct capture_log *log, uint64_t n)
+{
+    if (!log->budget)
+        return;
+    log->budget->used -= n;
+    log->claimed -= n;
 }
 
 /* Bytes that the head may still take when both heads together may have max. */
@@ -125,7 +151,11 @@ static size_t store(struct capture_log *log, struct capture_stream *stream, cons
         }
     }
     size_t room = head_room(log, stream, log->spill_max);
-    return capture_spill_write(log, stream, p, n < room ? n : room);
+    if (n > room) {
+        n = room;
+        log->capped = true;
+    }
+    return capture_spill_write(log, stream, p, n);
 }
 
 /* Adds to the ring, which is made when it is first needed. */
@@ -197,6 +227,10 @@ void capture_log_finish(struct capture_log *log)
     int rc = capture_log_save(log, &meta);
     if (rc == 0)
         rc = capture_spill_put_meta(log, &meta);
+    if (rc == 0 && log->budget) { /* little, and not to be left out */
+        log->budget->used += meta.len;
+        log->claimed += meta.len;
+    }
     if (rc < 0)
         capture_storage_failed(log, -rc);
     capture_spill_close(log);
@@ -224,6 +258,16 @@ uint64_t capture_log_dropped(const struct capture_log *log, int which)
 const char *capture_log_spill_name(const struct capture_log *log)
 {
     return log->spilled ? log->spill_name : NULL;
+}
+
+uint64_t capture_log_claimed(const struct capture_log *log)
+{
+    return log->claimed;
+}
+
+bool capture_log_is_capped(const struct capture_log *log)
+{
+    return log->capped;
 }
 
 bool capture_log_is_partial(const struct capture_log *log)

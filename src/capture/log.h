@@ -45,14 +45,26 @@ enum {
     CAPTURE_MARKER_MAX = 64, /* bytes of the line that stands for what was left out */
 };
 
+/*
+ * Bytes that several logs may have in files, all together. Full means for a log what a full disk
+ * does: it goes on in its last state. Outlives the logs.
+ */
+struct capture_budget {
+    uint64_t max, used;
+    /* n more do not fit: files may be removed, and used lowered. Can be NULL. */
+    void (*make_room)(struct capture_budget *budget, uint64_t n);
+    void *ctx;
+};
+
 struct capture_options {
     size_t view_max;   /* bytes of each view; 0: CAPTURE_VIEW_MAX */
     size_t memory_max; /* bytes (with order) in memory before files are made; 0: the default */
     size_t tail_max;   /* bytes kept of the end of a truncated stream; at least view_max */
     /* Bytes of both streams in files, of which one can take 7/8; the order adds at most 1/8. */
-    uint64_t spill_max;     /* 0: the default */
-    int spill_dir;          /* borrowed, outlives the log; -1: memory only */
-    const char *spill_name; /* copied; a safe file name; NULL: memory only */
+    uint64_t spill_max;            /* 0: the default */
+    int spill_dir;                 /* borrowed, outlives the log; -1: memory only */
+    const char *spill_name;        /* copied; a safe file name; NULL: memory only */
+    struct capture_budget *budget; /* borrowed; NULL: none but spill_max */
 };
 
 /* Memory only, defaults. */
@@ -88,6 +100,12 @@ uint64_t capture_log_dropped(const struct capture_log *log, int which);
 
 /* Name of the directory that holds the bytes, or NULL while they are in memory. */
 const char *capture_log_spill_name(const struct capture_log *log);
+
+/* Bytes in files that were counted in the budget; they stay so when the log is freed. */
+uint64_t capture_log_claimed(const struct capture_log *log);
+
+/* Whether files hold less than they would but for spill_max or the budget. */
+bool capture_log_is_capped(const struct capture_log *log);
 
 /* Whether the log was opened after a crash, so that its end may be missing. */
 bool capture_log_is_partial(const struct capture_log *log);

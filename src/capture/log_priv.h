@@ -58,7 +58,9 @@ struct capture_log {
     struct capture_tail *tail;       /* NULL until a head is full */
     struct capture_bits *bits;       /* NULL until order_end is set */
     uint64_t spill_max;
-    uint32_t n_segs; /* with the first */
+    uint64_t claimed;              /* of the budget */
+    struct capture_budget *budget; /* can be NULL */
+    uint32_t n_segs;               /* with the first */
     uint32_t segs_cap;
     uint32_t view_max, memory_max, tail_max;
     int order_fd;
@@ -69,6 +71,7 @@ struct capture_log {
     bool spilled;
     bool finished; /* the files are opened for each read only */
     bool partial;
+    bool capped;
     char spill_name[]; /* empty: none */
 };
 
@@ -82,6 +85,10 @@ void capture_storage_failed(struct capture_log *log, int code);
 
 /* A log with these options and nothing in it. */
 struct capture_log *capture_log_alloc(const struct capture_options *options);
+
+/* Claims n bytes in files: how many may be written. What then is not written is given back. */
+size_t capture_claim(struct capture_log *log, size_t n);
+void capture_give_back(struct capture_log *log, uint64_t n);
 
 /* ---- order.c ---- */
 
@@ -126,6 +133,9 @@ size_t capture_spill_write(struct capture_log *log, struct capture_stream *strea
 /* Writes segments from number i on; false if that fails. */
 bool capture_spill_segs(struct capture_log *log, uint32_t i, const struct capture_seg *segs,
                         uint32_t n);
+
+/* Writes one behind the others, if the budget lets it. */
+bool capture_spill_add_seg(struct capture_log *log, const struct capture_seg *seg);
 
 /* Reads up to n segments from number i on: their number or -errno. */
 int capture_spill_read_segs(struct capture_log *log, uint32_t i, struct capture_seg *ret,

@@ -110,7 +110,7 @@ static bool add_seg(struct capture_log *log, const struct capture_seg *seg)
     if (log->n_segs == 0) {
         log->first = *seg;
     } else if (log->spilled) {
-        if (size > log->spill_max / ORDER_SHARE || !capture_spill_segs(log, log->n_segs, seg, 1))
+        if (size > log->spill_max / ORDER_SHARE || !capture_spill_add_seg(log, seg))
             return false;
     } else {
         /* While files may still be made, capture_log_append() sees to the limit. */

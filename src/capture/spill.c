@@ -92,13 +92,21 @@ bool capture_spill_start(struct capture_log *log)
         capture_storage_failed(log, EINVAL);
         return false;
     }
+    uint64_t size =
+        log->stream[0].head + log->stream[1].head + (uint64_t)log->n_segs * CAPTURE_SEG_SIZE;
+    if (capture_claim(log, (size_t)size) < size) {
+        capture_give_back(log, log->claimed);
+        return false;
+    }
     /* One that is there belongs to another log, and is left alone. */
     if (mkdirat(log->spill_dir, log->spill_name, 0700) < 0) {
         capture_storage_failed(log, errno);
+        capture_give_back(log, log->claimed);
         return false;
     }
     int rc = move_to_files(log);
     if (rc < 0) {
+        capture_give_back(log, log->claimed);
         capture_storage_failed(log, -rc);
         capture_spill_close(log);
         (void)capture_log_remove(log->spill_dir, log->spill_name); /* the first failure counts */
@@ -119,11 +127,23 @@ size_t capture_spill_write(struct capture_log *log, struct capture_stream *strea
                            size_t n)
 {
     int code = 0;
+    n = capture_claim(log, n);
     size_t done = write_at(stream->fd, p, n, stream->head, &code);
     stream->head += done;
-    if (done < n)
+    if (done < n) {
         capture_storage_failed(log, code);
+        capture_give_back(log, n - done);
+    }
     return done;
+}
+
+bool capture_spill_add_seg(struct capture_log *log, const struct capture_seg *seg)
+{
+    size_t got = capture_claim(log, CAPTURE_SEG_SIZE);
+    bool written = got == CAPTURE_SEG_SIZE && capture_spill_segs(log, log->n_segs, seg, 1);
+    if (!written)
+        capture_give_back(log, got);
+    return written;
 }
 
 bool capture_spill_segs(struct capture_log *log, uint32_t i, const struct capture_seg *segs,

@@ -128,6 +128,8 @@ static void on_final(struct command *c, void *ctx)
     struct rt_command *rc = ctx;
     struct rt *rt = rc->rt;
     ev_timer_stop(&rc->yield);
+    if (!c->limit && c->log && capture_log_is_capped(c->log))
+        c->limit = "output";
     (void)record(rt, "result", NULL, c, NULL);
     store_result(rc);
     fix_result(rc);
@@ -150,6 +152,7 @@ static void on_quiet(struct command *c, void *ctx)
     struct rt_command *rc = ctx;
     if (rc->fixed.len && capture_log_bytes(c->log, CAPTURE_OUTPUT) == rc->fixed_bytes)
         buf_done(&rc->fixed); /* nothing came: the log says the same */
+    rt_spill_add(rc);
     LIST_FOREACH(link, &rc->observers)
     {
         struct rt_observer *o = list_entry(link, struct rt_observer, link);
@@ -298,8 +301,10 @@ int rt_result(struct rt *rt, const char *id, struct json_w *w, struct err *err)
         return err_set(err, ERR_NOT_FOUND, "no command '%.80s'", id);
     auto_buf struct buf json = BUF_INIT(RT_RESULT_MAX);
     int ret = rt->o.store.get_command(id, &json, err, rt->o.store.ctx);
-    if (ret == 0)
-        json_w_raw(w, json.data, json.len);
+    if (ret < 0)
+        return ret;
+    rt_spill_check(rt, id, &json);
+    json_w_raw(w, json.data, json.len);
     return ret;
 }
 

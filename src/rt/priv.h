@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "capture/log.h"
 #include "ev/ev.h"
 #include "rt/rt.h"
 #include "session/session.h"
@@ -18,6 +19,7 @@ enum {
     RT_RESULT_MAX = 16 * 1024 * 1024,
     RT_FILE_MAX = 64 * 1024 * 1024,
     RT_KEEP_RESULTS = 1000,
+    RT_SPILL_MIB = 2048,
     RT_SESSION_IDLE_MS = 24 * 3600 * 1000,
 };
 
@@ -91,6 +93,8 @@ struct rt {
     char *run_dir;
     int spill_dir;
     char *spill_path;
+    struct capture_budget spill_budget;
+    struct list spills;  /* rt_spill.link; of finished commands, oldest first */
     struct map sessions; /* id -> rt_session */
     struct map commands; /* id -> rt_command */
     struct list finished;
@@ -127,7 +131,17 @@ const char *rt_session_state(const struct rt_session *rs, size_t *ret_len);
 /* The oldest finished commands make room for new ones; what is stored stays stored. */
 void rt_forget_old(void *ctx); /* struct rt */
 
+/* spill.c */
+int rt_spill_open(struct rt *rt, struct err *err);
+void rt_spill_close(struct rt *rt);
+/* A finished command has files, if it has: they may go when room is needed. */
+void rt_spill_add(const struct rt_command *rc);
+/* If the files that a result names are gone: it names none. */
+void rt_spill_check(const struct rt *rt, const char *id, struct buf *json);
+
 /* stored.c */
+/* A log of what a result shows; NULL if that makes no sense. */
+struct capture_log *rt_stored_log(const struct buf *json);
 int rt_stored_get(struct rt *rt, const char *id, struct rt_command **ret_rc, struct err *err);
 
 /* result.c */

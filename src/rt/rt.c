@@ -119,18 +119,6 @@ static int env_ms(const char *name, int64_t *value, int64_t fallback, struct err
     return 0;
 }
 
-static int open_spill(struct rt *rt, struct err *err)
-{
-    if (!rt->o.state_dir)
-        return 0;
-    rt->spill_path = xasprintf("%s/output", rt->o.state_dir);
-    int rc = io_mkdir_p(rt->spill_path, 0700, err);
-    if (rc < 0)
-        return rc;
-    rt->spill_dir = open(rt->spill_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return rt->spill_dir < 0 ? err_set(err, errno, "open '%s'", rt->spill_path) : 0;
-}
-
 static void on_idle_timer(void *ctx)
 {
     rt_sessions_check_idle(ctx);
@@ -148,6 +136,7 @@ int rt_new(struct ev *ev, const struct rt_options *options, struct rt **ret_rt, 
     map_init(&rt->commands, RT_COMMANDS_MAX);
     list_init(&rt->finished);
     list_init(&rt->goodbyes);
+    list_init(&rt->spills);
     if (!rt->o.keep_results)
         rt->o.keep_results = RT_KEEP_RESULTS;
     if (!rt->o.session_idle_ms)
@@ -162,7 +151,7 @@ int rt_new(struct ev *ev, const struct rt_options *options, struct rt **ret_rt, 
     if (rc == 0 && rt->o.timeout_default_ms > rt->o.timeout_max_ms)
         rt->o.timeout_default_ms = rt->o.timeout_max_ms;
     if (rc == 0)
-        rc = open_spill(rt, err);
+        rc = rt_spill_open(rt, err);
     if (rc == 0)
         rc = rt_sessions_load(rt, err);
     if (rc < 0) {
@@ -212,8 +201,7 @@ void rt_free(struct rt *rt)
         rt_command_free(value);
     map_done(&rt->sessions);
     map_done(&rt->commands);
-    own_close_fd(&rt->spill_dir);
-    free(rt->spill_path);
+    rt_spill_close(rt);
     free(rt->run_dir);
     free(rt);
 }

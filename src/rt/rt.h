@@ -79,6 +79,12 @@ struct rt_options {
     int64_t timeout_default_ms, timeout_max_ms; /* 0: from the environment or 120 s */
     int64_t session_idle_ms;                    /* idle sessions are closed; 0: one day; -1 never */
     size_t keep_results;                        /* finished commands kept in memory; 0: 1,000 */
+    /*
+     * Bytes of output in files, of all commands together (0: 2 GiB). The oldest finished commands
+     * lose their files first; a running one for which there is no room goes on as it does beyond
+     * its own limit, and its result says so (`limit`).
+     */
+    uint64_t spill_max;
 };
 
 int rt_new(struct ev *ev, const struct rt_options *options, struct rt **ret_rt, struct err *err);

@@ -187,6 +187,7 @@ int rt_session_wake(struct rt_session *rs, struct err *err)
         .must_restore = rs->importing,
         .run_dir = rt->run_dir,
         .spill_dir = rt->spill_dir,
+        .spill_budget = &rt->spill_budget,
         .timeout_default_ms = rt->o.timeout_default_ms,
         .timeout_max_ms = rt->o.timeout_max_ms,
     };

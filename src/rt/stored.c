@@ -153,6 +153,15 @@ static struct capture_log *log_of_views(const struct json_node *root)
     return log;
 }
 
+struct capture_log *rt_stored_log(const struct buf *json)
+{
+    auto_arena struct arena arena;
+    arena_init(&arena, RT_FILE_MAX);
+    struct json_node *root = NULL;
+    return json_parse(json->data, json->len, NULL, &arena, &root, NULL) < 0 ? NULL
+                                                                            : log_of_views(root);
+}
+
 static struct capture_log *open_log(const struct rt *rt, const char *id,
                                     const struct json_node *root)
 {
@@ -224,6 +233,7 @@ int rt_stored_get(struct rt *rt, const char *id, struct rt_command **ret_rc, str
         rc = make(rt, id, root, &made);
     if (rc < 0)
         return err_set(err, ERR_STORAGE, "the stored result of command '%s' makes no sense", id);
+    rt_spill_check(rt, id, &json);
     made->is_stored = true;
     made->fixed = json; /* it is told as it was */
     json = (struct buf)BUF_INIT(0);

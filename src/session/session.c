@@ -56,6 +56,7 @@ int session_open(struct ev *ev, const struct session_kind *kind, const struct se
     strv_init(&s->env, 2 * COMMAND_ENV_MAX);
     s->run_dir = xstrdup(spec->run_dir);
     s->spill_dir = spec->spill_dir;
+    s->spill_budget = spec->spill_budget;
     s->queue_max = spec->queue_max ? spec->queue_max : SESSION_QUEUE_MAX;
 
     s->timeout_max_ms = spec->timeout_max_ms ? spec->timeout_max_ms : COMMAND_TIMEOUT_MAX;
@@ -90,6 +91,7 @@ static struct capture_log *new_log(const struct session *s, const struct command
     struct capture_options o = CAPTURE_OPTIONS_INIT;
     o.spill_dir = s->spill_dir;
     o.spill_name = c->id;
+    o.budget = s->spill_budget;
     return capture_log_new(&o);
 }
 

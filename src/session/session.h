@@ -20,6 +20,7 @@
 #include "base/strv.h"
 #include "session/command.h"
 
+struct capture_budget;
 struct err;
 struct ev;
 struct ev_timer;
@@ -41,7 +42,8 @@ struct session_spec {
     bool must_restore;   /* the first shell reads that state to its end, or the session is lost */
     const char *run_dir; /* where the kind may put short-lived files (FIFOs) */
     int spill_dir;       /* directory for large output, borrowed; -1: memory only */
-    size_t queue_max;    /* 0: SESSION_QUEUE_MAX */
+    struct capture_budget *spill_budget;        /* borrowed; can be NULL */
+    size_t queue_max;                           /* 0: SESSION_QUEUE_MAX */
     int64_t timeout_default_ms, timeout_max_ms; /* 0: COMMAND_TIMEOUT_... */
 };
 
@@ -64,7 +66,8 @@ struct session {
     char *cwd; /* as last reported; where a new shell starts */
     struct strv env;
     char *run_dir;
-    int spill_dir;                /* borrowed; -1: none */
+    int spill_dir; /* borrowed; -1: none */
+    struct capture_budget *spill_budget;
     const char *const *isolation; /* active layers, NULL-terminated; NULL: none */
     int64_t timeout_default_ms, timeout_max_ms;
     struct list queue; /* command.link; waiting foreground commands */

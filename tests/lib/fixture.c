@@ -88,6 +88,7 @@ static void open_rt(struct fx *fx)
         .state_dir = fx->settings.spills || fx->settings.stored ? fx->state_dir : NULL,
         .timeout_max_ms = fx->settings.timeout_max_ms,
         .session_idle_ms = fx->settings.session_idle_ms,
+        .spill_max = fx->settings.spill_max,
         .policy = fx->settings.policy,
         .record = fx->settings.record,
     };

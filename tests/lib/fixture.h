@@ -51,6 +51,7 @@ struct fx_settings {
     struct rt_record record;
     int64_t timeout_max_ms;
     int64_t session_idle_ms;
+    uint64_t spill_max;
 };
 
 struct fx {

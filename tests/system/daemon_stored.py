@@ -115,4 +115,22 @@ def test_what_was_lost_with_the_daemon():
             assert client.call("wait", id=command, until="exit") == {"end": "met"}
 
 
+def test_output_in_files_is_bounded():
+    text = "echo first; printf '%01500000d' 7; echo; echo last"
+    with Daemon("--output-max", "2M", "--results-max=1G") as daemon:
+        with daemon.client() as client:
+            results = [client.exec(text, session="a") for _ in range(3)]
+            assert all(r["limit"] is None and r["spill"] for r in results), results
+            large = client.exec("printf '%03000000d' 7", session="a")
+            assert large["limit"] == "output" and large["exitCode"] == 0, large["limit"]
+        restart(daemon)
+        with daemon.client() as client:
+            for old in results:
+                now = client.call("result", id=old["id"])
+                assert now["spill"] is None and now["output"] == old["output"]
+                frames, end = logs(client, id=old["id"])
+                assert end["cursor"] == 1_500_012 and output(frames).endswith(b"7\nlast\n")
+        assert not os.path.exists(f"{daemon.dir}/state/output/{results[0]['id']}")
+
+
 main(globals())
