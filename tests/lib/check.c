@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -157,4 +159,17 @@ void test_check_mem(const char *file, int line, struct test_bytes a, struct test
             report_row("+", b, at);
     }
     _exit(TEST_EXIT_FAILED);
+}
+
+int test_sh(const char *script)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)execl("/bin/sh", "sh", "-c", script, (char *)NULL);
+        _exit(127);
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) != pid)
+        FAIL("run '%s': %s", script, strerror(errno));
+    return status;
 }

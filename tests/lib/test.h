@@ -70,6 +70,9 @@ enum { TEST_TIMEOUT_S = 30 };
 /* Ends the test; the reason names what is missing, as in SKIP("no Landlock"). */
 #define SKIP(...) test_skip(__VA_ARGS__)
 
+/* Runs a script of sh outside of any session: the wait status. */
+int test_sh(const char *script);
+
 /* The scratch directory of this test, also $TEST_TMP and the working directory. */
 const char *test_dir(void);
 

@@ -147,7 +147,7 @@ TEST(files_hold_all_of_it)
     auto_free char *text =
         xasprintf("md5sum <%s/stdout | cmp - sum1 && md5sum <%s/stderr | cmp - sum2", dir, dir);
     FX_RUN(&fx, "until [ -s sum1 ] && [ -s sum2 ]; do sleep .05; done", 0, "", "");
-    CHECK_INT(system(text), 0); /* NOLINT(cert-env33-c): not a session's to see */
+    CHECK_INT(test_sh(text), 0); /* not a session's to see */
     fx_close(&fx);
 }
 
