@@ -101,7 +101,7 @@ TEST(one_that_runs_goes_on_without)
     CHECK_STR(fx_field(&fx, c->id, "limit"), "output");
     CHECK_STR(fx_field(&fx, c->id, "stderr"), "error\n");
     CHECK_STR(fx_field(&fx, c->id, "storageError"), "null");
-    CHECK(strstr(fx_field(&fx, c->id, "output"), "\nlast\nerror\n"));
+    CHECK(strstr(fx_field(&fx, c->id, "stdout"), "\nlast\n"));
     CHECK_STR(fx_field(&fx, old->id, "spill"), "null"); /* it was in the way */
     CHECK(capture_log_dropped(c->log, CAPTURE_STDOUT) > MIB);
     CHECK(bytes_spilled(&fx) <= 2 * MIB + 256 * 1024);
