@@ -190,6 +190,7 @@ static void run_case(const struct test_case *test)
     auto_close int path = plant_socket();
     auto_close int tcp = plant_tcp();
     auto_close int secret = open("/var/tmp/secret", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    CHECK(abstract >= 0 && path >= 0 && tcp >= 0 && secret >= 0);
     int shm = shmget(IPC_PRIVATE, 4096, 0600);
     set_number("ATTACK_PID", getpid());
     set_number("ATTACK_SHMID", shm);

@@ -273,6 +273,7 @@ TEST(only_the_ports_of_the_rules_are_connected_to)
     uint16_t open_port, other_port;
     auto_close int a = listen_somewhere(&open_port);
     auto_close int b = listen_somewhere(&other_port);
+    CHECK(a >= 0 && b >= 0 && open_port != other_port);
     struct sandbox_landlock_port port = {.port = open_port, .connect = true};
     struct sandbox_landlock_rules rules = {.tcp = true, .ports = &port, .n_ports = 1};
     (void)restrict_to(&rules);
@@ -287,6 +288,7 @@ TEST(without_ports_there_is_no_tcp)
     need_abi(4);
     uint16_t port;
     auto_close int a = listen_somewhere(&port);
+    CHECK(a >= 0);
     struct sandbox_landlock_rules rules = {.tcp = true};
     (void)restrict_to(&rules);
     CHECK_INT(try_connect(port), EACCES);
