@@ -219,6 +219,13 @@ static void run_case(const struct test_case *test)
         FAIL("%s escaped", (const char *)test->arg);
 }
 
+static int n_cases;
+
+TEST(the_program_has_cases)
+{
+    CHECK(n_cases > 100);
+}
+
 void test_collect(void)
 {
     cage_enter();
@@ -243,6 +250,7 @@ void test_collect(void)
                                    .timeout_s = CASE_TIMEOUT_S,
                                    .arg = xstrdup(line)};
         test_add(test);
+        n_cases++;
     }
     if (list)
         (void)fclose(list);
