@@ -187,7 +187,7 @@ TEST(a_server_that_lies_is_found_out)
     char bytes[4096];
     check_server("", 0, false, ERR_CLOSED, "the daemon has closed the connection");
     check_server("", 0, true, ERR_TIMEOUT, "no answer");
-    check_server("HTTP/1.1 400 Bad Request\r\n", 26, true, ERR_PROTOCOL, "frame of type");
+    check_server("HTTP/1.1 400 Bad Request\r\n", 26, true, ERR_PROTOCOL, "frame of length");
     size_t len = put_json(bytes, sizeof(bytes), 1, "nonsense");
     check_server(bytes, len, true, ERR_SYNTAX, "message of the daemon");
     len = put_json(bytes, sizeof(bytes), 1, "{\"what\":1}");
