@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/rundir.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -111,6 +112,7 @@ int rundir_open(const char *base, struct rundir *ret, struct err *err)
     if (rc < 0)
         return rc;
     base = base ? base : found;
+    assert(base);
     sweep(base);
     do {
         rc = make_locked(base, ret, err);

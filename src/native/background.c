@@ -238,7 +238,7 @@ static int write_env(struct background *b, struct err *err)
 {
     struct command *c = b->command;
     struct session *s = b->shell->session;
-    auto_buf struct buf text = BUF_INIT(STATE_MAX + 8 * COMMAND_ENV_MAX);
+    auto_buf struct buf text = BUF_INIT(STATE_MAX + (size_t)8 * COMMAND_ENV_MAX);
     size_t len;
     const char *state = session_state(s, &len);
     (void)buf_append_str(&text, "\\builtin unset -v BASH_ENV\n");
@@ -316,7 +316,7 @@ static int spawn(struct background *b, const int child[3], struct err *err)
     struct command *c = b->command;
     struct shell *sh = b->shell;
     struct native *n = sh->n;
-    auto_strv struct strv env = STRV_INIT(4 * COMMAND_ENV_MAX);
+    auto_strv struct strv env = STRV_INIT((size_t)4 * COMMAND_ENV_MAX);
     if (!sh->session->state) {
         int rc = strv_push_all(&env, (const char *const *)strv_items(&n->base_env));
         if (rc < 0)

@@ -78,8 +78,8 @@ static size_t read_both(struct shell *sh, struct command *c, int first)
     for (int looks = 0; looks < LOOKS && !is_settled; looks++) {
         unsigned seen = sh->n_events;
         for (int i = 0; i < 2; i++)
-            bytes[i].len += read_into(i ? &sh->err : &sh->out, n->io + i * HALF + bytes[i].len,
-                                      HALF - bytes[i].len);
+            bytes[i].len += read_into(i ? &sh->err : &sh->out,
+                                      n->io + (size_t)i * HALF + bytes[i].len, HALF - bytes[i].len);
         if (!bytes[0].len && !bytes[1].len)
             return 0;
         order_collect(&n->order);

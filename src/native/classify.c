@@ -56,7 +56,9 @@ static const char *skip_plain(const char *p, const char *end)
 {
     if (is_word_byte(*p) || (*p != '\0' && strchr("=*?!~[]", *p)))
         return p + 1;
-    char next = p + 1 < end ? p[1] : '\0';
+    char next = '\0';
+    if (p + 1 < end)
+        next = p[1];
     if (*p == '$' && ((next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z') || next == '_'))
         return p + 2;
     if (*p == '>' && (next == '>' || next == '&'))

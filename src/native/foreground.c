@@ -52,7 +52,7 @@ static bool has_own(const struct command *c)
  */
 static int write_before(struct shell *sh, const struct command *c, struct err *err)
 {
-    auto_buf struct buf text = BUF_INIT(8 * COMMAND_ENV_MAX);
+    auto_buf struct buf text = BUF_INIT((size_t)8 * COMMAND_ENV_MAX);
     auto_free char *refuse =
         sh->last_code
             ? xasprintf("||\\builtin return 0 >|%s/refused||\\builtin return 0\n", sh->dir)
@@ -82,7 +82,7 @@ static int write_before(struct shell *sh, const struct command *c, struct err *e
 /* The same backwards, for after the command and for the moment at which it ends the shell. */
 static int write_undo(struct shell *sh, const struct command *c, struct err *err)
 {
-    auto_buf struct buf text = BUF_INIT(8 * COMMAND_ENV_MAX);
+    auto_buf struct buf text = BUF_INIT((size_t)8 * COMMAND_ENV_MAX);
     if (c->env.n) {
         (void)buf_append_str(&text, "\\builtin unset -v");
         add_names(&text, c);

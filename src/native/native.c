@@ -59,7 +59,7 @@ void native_leave_pool(struct shell *sh)
 /* A shell from the pool gets what the session asks for. */
 static int adopt(struct shell *sh, struct session *s, struct err *err)
 {
-    auto_buf struct buf text = BUF_INIT(8 * COMMAND_ENV_MAX);
+    auto_buf struct buf text = BUF_INIT((size_t)8 * COMMAND_ENV_MAX);
     auto_buf struct buf lines = BUF_INIT(4096);
     int rc = shell_mend_dir(sh, err); /* a command may have emptied the run directory meanwhile */
     if (rc < 0)
@@ -280,7 +280,7 @@ int native_new(struct ev *ev, const struct native_options *options, struct nativ
     n->bash = options->bash ? xstrdup(options->bash) : find_bash();
     order_init(&n->order);
     list_init(&n->pool);
-    strv_init(&n->base_env, 2 * COMMAND_ENV_MAX);
+    strv_init(&n->base_env, (size_t)2 * COMMAND_ENV_MAX);
     native_base_env(&n->base_env);
     ev_timer_init(ev, &n->refill, refill, n);
     int rc = 0;

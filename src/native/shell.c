@@ -636,7 +636,7 @@ static int start_lines(struct shell *sh, struct buf *lines, struct err *err)
             return rc;
         (void)buf_printf(lines, "\\builtin . %s/restore </dev/null >/dev/null 2>&1\n", sh->dir);
     } else if (sh->session && sh->session->env.n) {
-        auto_buf struct buf text = BUF_INIT(8 * COMMAND_ENV_MAX);
+        auto_buf struct buf text = BUF_INIT((size_t)8 * COMMAND_ENV_MAX);
         native_env_script(&sh->session->env, &text);
         int rc = shell_write_file(sh, "adopt", text.data, text.len, err);
         if (rc < 0)
@@ -686,7 +686,7 @@ int shell_start(struct shell *sh, const char *state, size_t state_len, const cha
     free(sh->start_state);
     sh->start_state = state ? xstrndup(state, state_len) : NULL;
     /* A saved state holds all variables, and knows which of the defaults were unset. */
-    auto_strv struct strv vars = STRV_INIT(4 * COMMAND_ENV_MAX);
+    auto_strv struct strv vars = STRV_INIT((size_t)4 * COMMAND_ENV_MAX);
     int rc = 0;
     if (!state)
         rc = strv_push_all(&vars, (const char *const *)strv_items(&sh->n->base_env));

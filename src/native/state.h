@@ -31,16 +31,16 @@ size_t state_statement_len(const char *p, const char *end);
  */
 int state_add_variables(struct buf *out, struct span all, struct span printed,
                         const struct state_rest *rest);
-/* Takes away those that every bash has and that are not in `all`. */
-int state_add_unset(struct buf *out, struct span all);
+/* Takes away those that every bash has and that are not in `part`. */
+int state_add_unset(struct buf *out, struct span part);
 /* For native_unset_reader_variables(). */
-unsigned state_reader_variables(struct span all);
+unsigned state_reader_variables(struct span part);
 /* Whether the state was printed while a function ran. */
 bool state_is_in_function(struct span all);
 
 /* state_functions.c: what `declare -f` and `declare -F` printed. */
 int state_add_functions(struct buf *out, struct span part, struct span flags);
-int state_add_function_flags(struct buf *out, struct span flags);
+int state_add_function_flags(struct buf *out, struct span part);
 
 /* state_limits.c: what differs from our own limits, with which a new shell starts. */
 int state_add_limits(struct buf *out, pid_t pid, struct span printed);

@@ -161,7 +161,7 @@ int survivors_kill(struct command *c)
 
 bool process_has_signal(pid_t pid, const char *set, int signal)
 {
-    auto_buf struct buf text = BUF_INIT(16 * 1024);
+    auto_buf struct buf text = BUF_INIT((size_t)16 * 1024);
     char path[64], field[16];
     (void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
     (void)snprintf(field, sizeof(field), "\n%s:", set);

@@ -276,7 +276,7 @@ static int parse(struct rt_file *ret, const char *json, size_t len, struct err *
     static const struct json_limits limits = {.dup = JSON_DUP_ERROR};
     *ret = (struct rt_file){0};
     arena_init(&ret->arena, RT_FILE_MAX);
-    strv_init(&ret->env, 2 * COMMAND_ENV_MAX);
+    strv_init(&ret->env, (size_t)2 * COMMAND_ENV_MAX);
     list_init(&ret->snapshots);
     int rc = json_parse(json, len, &limits, &ret->arena, &ret->root, err);
     if (rc < 0)

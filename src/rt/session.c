@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +112,7 @@ static void free_later(void *ctx)
 static void discard(struct rt *rt, struct session *s)
 {
     session_discard(s);
-    rt->discarded = xreallocarray(rt->discarded, rt->n_discarded + 1, sizeof(*rt->discarded));
+    rt->discarded = xreallocarray(rt->discarded, rt->n_discarded + 1, sizeof(struct session *));
     rt->discarded[rt->n_discarded++] = s;
     ev_defer(rt->ev, rt_free_discarded, rt);
 }
@@ -202,6 +203,7 @@ int rt_session_wake(struct rt_session *rs, struct err *err)
 
 static const struct session_kind *find_kind(struct rt *rt, const char *name, struct err *err)
 {
+    assert(rt->o.kinds[0]);
     for (size_t i = 0; rt->o.kinds[i]; i++)
         if (!name || strcmp(rt->o.kinds[i]->name, name) == 0)
             return rt->o.kinds[i];
@@ -247,11 +249,12 @@ static int add_session(struct rt *rt, const char *id, const struct session_kind 
     rs->kind = kind;
     rs->created_ms = clock_wall_ms();
     memcpy(rs->id, id, strlen(id) + 1);
-    strv_init(&rs->env, 2 * COMMAND_ENV_MAX);
+    strv_init(&rs->env, (size_t)2 * COMMAND_ENV_MAX);
     list_init(&rs->snapshots);
     if (map_set(&rt->sessions, id, rs) < 0) {
         free(rs);
-        return err_set(err, ERR_LIMIT, "%d sessions are open, the maximum", RT_SESSIONS_MAX);
+        (void)err_set(err, ERR_LIMIT, "%d sessions are open, the maximum", RT_SESSIONS_MAX);
+        return -ERR_LIMIT;
     }
     *ret_rs = rs;
     return 0;
@@ -267,9 +270,10 @@ static int open_new(struct rt *rt, const struct rt_caller *caller,
     int rc = command_spec_check(&check, err);
     if (rc == 0)
         rc = check_cwd(spec->cwd, err);
+    if (rc < 0)
+        return rc;
     struct rt_session *rs = NULL;
-    if (rc == 0)
-        rc = add_session(rt, id, kind, &rs, err);
+    rc = add_session(rt, id, kind, &rs, err);
     if (rc < 0)
         return rc;
     rs->tenant = xstrdup(caller && caller->tenant ? caller->tenant : "default");
@@ -315,8 +319,10 @@ static int find_open(struct rt *rt, const char *id, struct rt_session **ret_rs, 
     struct rt_session *rs = rt_get_session(rt, id, err);
     if (!rs)
         return -ERR_NOT_FOUND;
-    if (rs->closing)
-        return err_set(err, ERR_CLOSED, "session '%s' is closing", id);
+    if (rs->closing) {
+        (void)err_set(err, ERR_CLOSED, "session '%s' is closing", id);
+        return -ERR_CLOSED;
+    }
     *ret_rs = rs;
     return 0;
 }
@@ -324,10 +330,16 @@ static int find_open(struct rt *rt, const char *id, struct rt_session **ret_rs, 
 /* One whose state is known, too. */
 static int find_settled(struct rt *rt, const char *id, struct rt_session **ret_rs, struct err *err)
 {
-    int rc = find_open(rt, id, ret_rs, err);
-    if (rc == 0 && (*ret_rs)->importing)
-        return err_set(err, ERR_BUSY, "session '%s' is being imported", id);
-    return rc;
+    struct rt_session *rs = NULL;
+    int rc = find_open(rt, id, &rs, err);
+    if (rc < 0)
+        return rc;
+    if (rs->importing) {
+        (void)err_set(err, ERR_BUSY, "session '%s' is being imported", id);
+        return -ERR_BUSY;
+    }
+    *ret_rs = rs;
+    return 0;
 }
 
 void rt_say_goodbye(void *ctx)
@@ -616,7 +628,7 @@ static void load_one(const char *id, const char *json, size_t json_len, const ch
 {
     struct rt *rt = arg;
     auto_rt_file struct rt_file f;
-    struct rt_session *rs;
+    struct rt_session *rs = NULL;
     if (rt_file_read_row(&f, json, json_len, NULL) < 0)
         return;
     const struct session_kind *kind = find_kind(rt, f.kind, NULL);

@@ -109,7 +109,7 @@ struct command *command_new(const struct command_spec *spec)
     c->text = xstrndup(spec->text ? spec->text : "", spec->text_len);
     c->text_len = spec->text_len;
     c->cwd = spec->cwd ? xstrdup(spec->cwd) : NULL;
-    strv_init(&c->env, 2 * COMMAND_ENV_MAX);
+    strv_init(&c->env, (size_t)2 * COMMAND_ENV_MAX);
     if (spec->env)
         (void)strv_push_all(&c->env, spec->env); /* its size was checked */
     if (spec->stdin_len) {

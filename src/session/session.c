@@ -53,7 +53,7 @@ int session_open(struct ev *ev, const struct session_kind *kind, const struct se
     s->kind = kind;
     s->ev = ev;
     s->cwd = spec->cwd ? xstrdup(spec->cwd) : NULL;
-    strv_init(&s->env, 2 * COMMAND_ENV_MAX);
+    strv_init(&s->env, (size_t)2 * COMMAND_ENV_MAX);
     s->run_dir = xstrdup(spec->run_dir);
     s->spill_dir = spec->spill_dir;
     s->spill_budget = spec->spill_budget;
