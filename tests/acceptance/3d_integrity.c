@@ -80,7 +80,7 @@ static char *heredoc_of(size_t size, size_t *ret_len)
 
 TEST(d7_long_texts)
 {
-    static const size_t sizes[] = {8191, 8192, 8193, 65536, 200 * 1024, COMMAND_TEXT_MAX};
+    static const size_t sizes[] = {8191, 8192, 8193, 65536, 204800, COMMAND_TEXT_MAX};
     struct fx fx;
     fx_open(&fx);
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {

@@ -230,7 +230,7 @@ TEST(e11_background_has_a_limit_of_its_own)
     struct fx_opt background = {.background = true};
     const struct command *c = fx_start(&fx, "sleep 600", &background);
     CHECK_STR(fx_field(&fx, c->id, "timeoutMs"), "86400000"); /* a day: no minutes, not for ever */
-    background.timeout_ms = 3600 * 1000; /* more than a foreground command may have */
+    background.timeout_ms = 3600000; /* more than a foreground command may have */
     c = fx_start(&fx, "sleep 600", &background);
     CHECK_INT(c->timeout_ms, 3600 * 1000);
     CHECK(!c->timeout_clamped);
@@ -345,12 +345,15 @@ TEST(e13_states_in_the_background)
 /* The clock of the wall, an hour ahead once it is set. */
 static int64_t ahead_s;
 
-int clock_gettime(clockid_t clock, struct timespec *ret)
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): names of libc are reserved
+
+/* Its parameters have the names that libc gives them. */
+int clock_gettime(clockid_t __clock_id, struct timespec *__tp)
 {
-    if (syscall(SYS_clock_gettime, clock, ret) < 0)
+    if (syscall(SYS_clock_gettime, __clock_id, __tp) < 0)
         return -1;
-    if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)
-        ret->tv_sec += ahead_s;
+    if (__clock_id == CLOCK_REALTIME || __clock_id == CLOCK_REALTIME_COARSE)
+        __tp->tv_sec += ahead_s;
     return 0;
 }
 
@@ -380,7 +383,7 @@ TEST(e15_limits_are_honoured)
 {
     struct fx fx;
     fx_open(&fx);
-    const struct command *c = fx_exec_opt(&fx, ":", &(struct fx_opt){.timeout_ms = 600 * 1000});
+    const struct command *c = fx_exec_opt(&fx, ":", &(struct fx_opt){.timeout_ms = 600000});
     CHECK_INT(c->timeout_ms, 120 * 1000);
     CHECK_STR(fx_field(&fx, c->id, "timeoutMs"), "120000");
     CHECK_STR(fx_field(&fx, c->id, "timeoutClamped"), "true");
@@ -389,8 +392,8 @@ TEST(e15_limits_are_honoured)
     CHECK_STR(fx_field(&fx, c->id, "timeoutClamped"), "false");
     fx_close(&fx);
 
-    fx_open_with(&fx, &(struct fx_settings){.timeout_max_ms = 3600 * 1000});
-    c = fx_exec_opt(&fx, ":", &(struct fx_opt){.timeout_ms = 600 * 1000});
+    fx_open_with(&fx, &(struct fx_settings){.timeout_max_ms = 3600000});
+    c = fx_exec_opt(&fx, ":", &(struct fx_opt){.timeout_ms = 600000});
     CHECK_STR(fx_field(&fx, c->id, "timeoutMs"), "600000");
     CHECK_STR(fx_field(&fx, c->id, "timeoutClamped"), "false");
     struct err err = {0};

@@ -25,6 +25,7 @@ static size_t own_rss(void)
 {
     unsigned long size, resident = 0;
     FILE *f = fopen("/proc/self/statm", "re");
+    /* NOLINTNEXTLINE(cert-err34-c): the kernel writes numbers that fit */
     CHECK(f && fscanf(f, "%lu %lu", &size, &resident) == 2);
     (void)fclose(f);
     return resident * 4096;
@@ -40,7 +41,7 @@ TEST_TIMEOUT(f1_memory_stays_flat, 60)
     const struct command *c = fx_exec(&fx, "yes | head -c 500000000");
     CHECK_INT(c->exit_code, 0);
     size_t after = own_rss();
-    CHECK(after < before + 16 * 1024 * 1024);
+    CHECK(after < before + 16UL * 1024 * 1024);
     CHECK_STR(fx_field(&fx, c->id, "bytes.stdout"), "500000000");
     CHECK_STR(fx_field(&fx, c->id, "outputTruncated"), "true");
     fx_close(&fx);
@@ -231,7 +232,7 @@ TEST(f11_colours_and_progress)
 {
     struct fx fx;
     fx_open(&fx);
-    auto_buf struct buf shown = BUF_INIT(1024 * 1024);
+    auto_buf struct buf shown = BUF_INIT((size_t)1024 * 1024);
     const struct command *c =
         fx_exec(&fx, "for i in {1..1000}; do printf '\\r\\033[32m%d%%\\033[0m' $i; done; "
                      "printf '\\n\\033]0;title\\007\\033_apc\\033\\\\done\\n'; for i in {1..50}; "

@@ -453,7 +453,7 @@ static void count_marked(pid_t pid, void *ctx)
 {
     struct marked *m = ctx;
     auto_free char *path = xasprintf("/proc/%d/environ", (int)pid);
-    auto_buf struct buf env = BUF_INIT(8 * 1024 * 1024);
+    auto_buf struct buf env = BUF_INIT((size_t)8 * 1024 * 1024);
     if (io_read_file(AT_FDCWD, path, env.max, &env, NULL) < 0 || !env.len)
         return;
     m->n += memmem(env.data, env.len, m->mark, strlen(m->mark) + 1) != NULL;

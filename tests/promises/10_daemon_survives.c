@@ -64,7 +64,7 @@ static void follow(struct fx *fx, struct reader *r, const struct command *c, uin
     struct rt_follow_events events = {on_bytes, on_gap, on_end, r};
     struct err err = {0};
     r->next = cursor;
-    buf_init(&r->text, 64 * 1024 * 1024);
+    buf_init(&r->text, (size_t)64 * 1024 * 1024);
     CHECK_INT(rt_follow(fx->rt, c->id, cursor, true, &events, &r->f, &err), 0);
 }
 
@@ -304,6 +304,7 @@ static void act_within(const char *id, bool running, void *ctx)
     }
 }
 
+/* NOLINTNEXTLINE(readability-function-size): a list of all calls */
 TEST(anything_may_be_called_in_a_callback)
 {
     for (int what = 0; what < 6; what++) {

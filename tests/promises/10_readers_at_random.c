@@ -180,6 +180,7 @@ static int del_session(const char *id, struct err *err, void *ctx)
     return 0;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the signature is given */
 static int put_session(const char *id, const char *json, size_t json_len, const char *state,
                        size_t state_len, struct err *err, void *ctx)
 {

@@ -46,7 +46,7 @@ static void copy_by_file(struct fx *fx, const struct facet *f)
 {
     struct err err = {0};
     char id[65];
-    auto_buf struct buf file = BUF_INIT(16 * 1024 * 1024);
+    auto_buf struct buf file = BUF_INIT((size_t)16 * 1024 * 1024);
     if (rt_session_export(fx->rt, fx->session, &file, &err) < 0)
         FAIL("%s", err.text);
     const struct rt_import import = {.file = file.data, .len = file.len, .new_id = "copy"};

@@ -42,6 +42,7 @@ static const char *const stubborn[] = {
     "echo up; mkfifo -m 600 pipe$RANDOM; cat pipe*",
     "echo up; exec 9<>/dev/ptmx; cat <&9",
     "flock lock sleep 600 & echo up; sleep .05; flock lock true",
+    /* NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one text */
     "echo up; python3 -c 'import signal,time\nfor s in range(1,32):\n try: signal.signal(s, "
     "signal.SIG_IGN)\n"
     " except OSError: pass\nwhile True: time.sleep(1)'",

@@ -161,7 +161,7 @@ TEST_TIMEOUT(results_in_memory, 60)
     }
     CHECK(!rt_find_command(fx.rt, first));
     CHECK(rt_find_command(fx.rt, server_id)); /* it may still print */
-    auto_buf struct buf json = BUF_INIT(8 * 1024 * 1024);
+    auto_buf struct buf json = BUF_INIT((size_t)8 * 1024 * 1024);
     struct json_w w;
     json_w_init(&w, &json);
     rt_command_list(fx.rt, NULL, true, &w);

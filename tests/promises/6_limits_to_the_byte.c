@@ -94,7 +94,7 @@ static void feed(struct fx *fx, const struct command *c, size_t total)
         size_t n = total - given < PIECE ? total - given : PIECE;
         int rc = rt_input(fx->rt, c->id, piece, n, &err);
         CHECK(rc == 0 || rc == -ERR_BUSY);
-        CHECK(c->stdin_pending <= 4 * 1024 * 1024);
+        CHECK(c->stdin_pending <= 4UL * 1024 * 1024);
         if (rc == 0)
             given += n;
         else
@@ -120,9 +120,9 @@ TEST_TIMEOUT(input_is_held_back_not_lost, 60)
     /* One that waits for its turn takes as much, and no more. */
     const struct command *first = fx_start(&fx, "sleep 600", NULL);
     const struct command *c = fx_start(&fx, "wc -c", &(struct fx_opt){.in_open = true});
-    auto_free char *piece = repeat("", 'x', 1024 * 1024);
+    auto_free char *piece = repeat("", 'x', (size_t)1024 * 1024);
     for (int i = 0; i < 4; i++)
-        CHECK_INT(rt_input(fx.rt, c->id, piece, 1024 * 1024, NULL), 0);
+        CHECK_INT(rt_input(fx.rt, c->id, piece, (size_t)1024 * 1024, NULL), 0);
     struct err err = {0};
     CHECK_INT(rt_input(fx.rt, c->id, piece, 1, &err), -ERR_BUSY);
     CHECK(strstr(err.text, "4194304"));

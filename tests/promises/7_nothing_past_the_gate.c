@@ -72,7 +72,7 @@ TEST(each_command_is_decided_and_recorded)
     CHECK_STR(buf_cstr(&g.records), "request queued 0\nresult exited 3\n");
     CHECK_STR(fx_field(&fx, c->id, "auditIndex"), "2");
     buf_clear(&g.records);
-    c = fx_exec_opt(&fx, "exit 4", &(struct fx_opt){.background = true});
+    (void)fx_exec_opt(&fx, "exit 4", &(struct fx_opt){.background = true});
     CHECK_STR(buf_cstr(&g.records), "request queued 0\nresult exited 4\n");
     buf_clear(&g.records);
     c = fx_start(&fx, "sleep 600", NULL);

@@ -115,7 +115,7 @@ static void open_world(struct world *w)
     char id[SESSION_ID_MAX];
     struct rt_session_spec spec = {.id = "s"};
     w->ev = ev_new();
-    arena_init(&w->arena, 16 * 1024 * 1024);
+    arena_init(&w->arena, (size_t)16 * 1024 * 1024);
     CHECK_INT(rt_new(w->ev, &o, &w->rt, NULL), 0);
     CHECK_INT(rt_session_open(w->rt, NULL, &spec, id, NULL), 0);
 }

@@ -197,7 +197,7 @@ TEST(a_limit_above_the_maximum_is_clamped_and_says_so)
 {
     struct setup u;
     set_up(&u, 0);
-    struct command_spec spec = {.text = "x", .text_len = 1, .timeout_ms = 10 * 3600 * 1000};
+    struct command_spec spec = {.text = "x", .text_len = 1, .timeout_ms = 36000000};
     struct command *c = submit(&u, &spec, 0);
     CHECK_INT(c->timeout_ms, COMMAND_TIMEOUT_MAX);
     CHECK(c->timeout_clamped);

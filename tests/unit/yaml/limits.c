@@ -172,7 +172,7 @@ TEST_TIMEOUT(different_names_are_linear_too, 60)
                                           "%%TAG !e%d! tag:e,1:\n"};
     struct yaml_limits limits = {.max_nodes = 4000000};
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-        auto_buf struct buf text = BUF_INIT(2 * MIB);
+        auto_buf struct buf text = BUF_INIT((size_t)2 * MIB);
         for (int k = 0; text.len < MIB; k++)
             CHECK_INT(i == 0   ? buf_printf(&text, "k%d: v\n", k)
                       : i == 1 ? buf_printf(&text, "- &a%d x\n- *a%d\n", k, k)
