@@ -345,8 +345,6 @@ TEST(e13_states_in_the_background)
 /* The clock of the wall, an hour ahead once it is set. */
 static int64_t ahead_s;
 
-/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): names of libc are reserved
-
 /* Its parameters have the names that libc gives them. */
 int clock_gettime(clockid_t __clock_id, struct timespec *__tp)
 {
