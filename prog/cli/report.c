@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "json/write.h"
+#include "wire/error.h"
 
 enum { ERROR_OBJECT_MAX = 64 * 1024 };
 
@@ -67,12 +68,7 @@ static void print_error_object(const struct err *err)
     auto_buf struct buf text = BUF_INIT(ERROR_OBJECT_MAX);
     struct json_w w;
     json_w_init(&w, &text);
-    json_w_obj(&w);
-    json_w_kobj(&w, "error");
-    json_w_kstr(&w, "code", err_name(err->code));
-    json_w_kstr(&w, "message", err->text);
-    json_w_obj_end(&w);
-    json_w_obj_end(&w);
+    wire_write_error(&w, err);
     if (json_w_finish(&w) == 0)
         cli_print("%.*s\n", (int)text.len, text.data);
 }

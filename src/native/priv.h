@@ -176,10 +176,9 @@ struct shell {
     bool start_cwd;                 /* a starting shell was given a directory */
     int command_fd;                 /* of the file with the text */
     size_t command_len;
-    int64_t owner, owner_gid;     /* of the directory's files, where it is not us; -1 */
-    const char *const *isolation; /* as of session.isolation */
-    bool start_stripped;          /* of what may have ended the one before */
-    char *start_state;            /* what a starting shell restores, owned; may be NULL */
+    int64_t owner, owner_gid; /* of the directory's files, where it is not us; -1 */
+    bool start_stripped;      /* of what may have ended the one before */
+    char *start_state;        /* what a starting shell restores, owned; may be NULL */
 };
 
 struct background {

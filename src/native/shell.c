@@ -410,9 +410,9 @@ static void on_spawned(void *ctx, uint32_t tag, pid_t pid)
 static void on_failed(void *ctx, uint32_t tag, const char *step, const struct err *err)
 {
     struct shell *sh = ctx;
-    if (strcmp(step, "namespaces") == 0 || strcmp(step, "root") == 0 ||
-        strcmp(step, "rules") == 0 || strcmp(step, "filter") == 0) {
-        sh->refused = *err; /* another try would end in the same way */
+    const struct err *refusal = proc_box_refusal(sh->box);
+    if (refusal) {
+        sh->refused = *refusal;
         sh->n_starts = STARTS_MAX;
         return;
     }
@@ -606,8 +606,7 @@ static int make_plan(struct shell *sh, struct sandbox_plan *plan, struct err *er
         return rc;
     if (plan->layers & SANDBOX_MOUNT)
         (void)sandbox_plan_mount(plan, SANDBOX_BIND, sh->dir, sh->dir, SANDBOX_NO_EXEC);
-    sh->isolation = native_layer_names(sh->n, plan);
-    sh->session->isolation = sh->isolation;
+    sh->session->isolation = native_layer_names(sh->n, plan);
     return 0;
 }
 

@@ -440,6 +440,11 @@ pid_t proc_box_pid(const struct proc_box *box)
     return box->pid;
 }
 
+const struct err *proc_box_refusal(const struct proc_box *box)
+{
+    return box->broken.code ? &box->broken : NULL;
+}
+
 bool proc_box_is_gone(const struct proc_box *box)
 {
     return box->gone;

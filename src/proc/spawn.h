@@ -125,6 +125,9 @@ void proc_box_free(struct proc_box *box);
 /* The supervisor: all processes of the box descend from it. 0 while it is not known yet. */
 pid_t proc_box_pid(const struct proc_box *box);
 
+/* Why its plan could not be applied: another box with it would fail as well. NULL: it could. */
+const struct err *proc_box_refusal(const struct proc_box *box);
+
 bool proc_box_is_gone(const struct proc_box *box);
 
 #endif

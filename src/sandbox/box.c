@@ -73,9 +73,7 @@ static void tell_ready(const struct box *box)
 static void tell_failed(const struct box *box, enum sandbox_msg_type type, uint32_t tag, int code,
                         const char *step, const struct err *err)
 {
-    struct sandbox_msg msg = {.type = (uint16_t)type, .tag = tag, .code = code};
-    (void)snprintf(msg.step, sizeof(msg.step), "%s", step);
-    (void)snprintf(msg.text, sizeof(msg.text), "%s", err->text);
+    struct sandbox_msg msg = sandbox_msg_failure(type, tag, code, step, err);
     tell(box, &msg);
 }
 
@@ -220,21 +218,25 @@ static void tell_exited(struct box *box, pid_t pid, int status, const struct rus
 }
 
 /*
- * Reaps all that have ended. False when there are no children at all. A process is told of before
- * it is reaped, while its number still stands for it.
+ * Reaps all that have ended. False when there are no children at all. In a PID namespace a process
+ * is told of before it is reaped, while its number can still be translated; elsewhere after it, so
+ * that it is gone for whoever hears of its end.
  */
 static bool reap(struct box *box)
 {
+    bool tell_first = box->plan->layers & SANDBOX_PID;
+    int options = WEXITED | WNOHANG | (tell_first ? WNOWAIT : 0);
     for (;;) {
         siginfo_t info = {0};
         struct rusage usage;
-        long rc = syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT, &usage);
+        long rc = syscall(SYS_waitid, P_ALL, 0, &info, options, &usage);
         if (rc == 0 && info.si_pid == 0)
             return true;
         if (rc == 0) {
             sandbox_killer_forget(&box->killer, info.si_pid);
             tell_exited(box, info.si_pid, wait_status(&info), &usage);
-            (void)waitpid(info.si_pid, NULL, WNOHANG);
+            if (tell_first)
+                (void)waitpid(info.si_pid, NULL, WNOHANG);
         } else if (errno != EINTR) {
             return false;
         }

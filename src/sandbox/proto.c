@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,6 +16,15 @@ union control {
     struct cmsghdr head;
     char room[CMSG_SPACE(sizeof(int) * SANDBOX_FDS_MAX) + CMSG_SPACE(sizeof(struct ucred))];
 };
+
+struct sandbox_msg sandbox_msg_failure(enum sandbox_msg_type type, uint32_t tag, int code,
+                                       const char *step, const struct err *err)
+{
+    struct sandbox_msg msg = {.type = (uint16_t)type, .tag = tag, .code = code};
+    (void)snprintf(msg.step, sizeof(msg.step), "%s", step);
+    (void)snprintf(msg.text, sizeof(msg.text), "%s", err->text);
+    return msg;
+}
 
 void sandbox_fds_done(struct sandbox_fds *fds)
 {

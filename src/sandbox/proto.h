@@ -72,6 +72,10 @@ struct sandbox_msg {
     char text[ERR_TEXT_SIZE];
 };
 
+/* FAILED or BROKEN, with a step and err's text, cut to what fits. */
+struct sandbox_msg sandbox_msg_failure(enum sandbox_msg_type type, uint32_t tag, int code,
+                                       const char *step, const struct err *err);
+
 /* Descriptors that came with a message; whoever takes one sets it to -1. */
 struct sandbox_fds {
     int fds[SANDBOX_FDS_MAX];

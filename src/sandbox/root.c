@@ -367,15 +367,25 @@ static int mount_dev(struct root *root, const struct sandbox_mount *mount, const
     return rc < 0 ? rc : set_attributes(dev, MOUNT_ATTR_RDONLY, 0, err, target);
 }
 
-static int make_dir(const struct root *root, const struct sandbox_mount *mount, const char *target,
-                    struct err *err)
+/* The directory that something of the plan is to be made in, which has to be ours. */
+static int open_frame(const struct root *root, const char *target, char ret_name[NAME_MAX + 1],
+                      struct err *err)
 {
-    char name[NAME_MAX + 1];
-    auto_close int dir = open_parent(root, target, true, name);
+    auto_close int dir = open_parent(root, target, true, ret_name);
     if (dir < 0)
         return err_set(err, -dir, "find the place '%s'", target);
     if (!is_in_frame(root, dir))
         return err_set(err, EROFS, "make '%s' in a tree that is not the sandbox's", target);
+    return take_fd(&dir);
+}
+
+static int make_dir(const struct root *root, const struct sandbox_mount *mount, const char *target,
+                    struct err *err)
+{
+    char name[NAME_MAX + 1];
+    auto_close int dir = open_frame(root, target, name, err);
+    if (dir < 0)
+        return dir;
     if (mkdirat(dir, name, mount->mode & 07777) < 0)
         return err_set(err, errno, "make '%s'", target);
     return 0;
@@ -385,11 +395,9 @@ static int make_symlink(const struct root *root, const char *source, const char 
                         struct err *err)
 {
     char name[NAME_MAX + 1];
-    auto_close int dir = open_parent(root, target, true, name);
+    auto_close int dir = open_frame(root, target, name, err);
     if (dir < 0)
-        return err_set(err, -dir, "find the place '%s'", target);
-    if (!is_in_frame(root, dir))
-        return err_set(err, EROFS, "make '%s' in a tree that is not the sandbox's", target);
+        return dir;
     if (symlinkat(source, dir, name) < 0)
         return err_set(err, errno, "make '%s'", target);
     return 0;

@@ -85,9 +85,7 @@ static _Noreturn void run_supervisor(struct zygote *z, int box_sock,
 /* The same message that a supervisor sends about what fails inside. */
 static void tell_broken(int box_sock, int code, const char *step, const struct err *err)
 {
-    struct sandbox_msg msg = {.type = SANDBOX_MSG_BROKEN, .code = code};
-    (void)snprintf(msg.step, sizeof(msg.step), "%s", step);
-    (void)snprintf(msg.text, sizeof(msg.text), "%s", err->text);
+    struct sandbox_msg msg = sandbox_msg_failure(SANDBOX_MSG_BROKEN, 0, code, step, err);
     (void)sandbox_msg_send(box_sock, &msg, NULL, 0, MSG_DONTWAIT);
 }
 

@@ -9,6 +9,16 @@
 #include "json/write.h"
 #include "wire/frame.h"
 
+void wire_write_error(struct json_w *w, const struct err *err)
+{
+    json_w_obj(w);
+    json_w_kobj(w, "error");
+    json_w_kstr(w, "code", err_name(err->code));
+    json_w_kstr(w, "message", err->text);
+    json_w_obj_end(w);
+    json_w_obj_end(w);
+}
+
 int wire_put_error(struct buf *b, uint32_t channel, const struct err *err)
 {
     size_t start;
@@ -17,12 +27,7 @@ int wire_put_error(struct buf *b, uint32_t channel, const struct err *err)
         return rc;
     struct json_w w;
     json_w_init(&w, b);
-    json_w_obj(&w);
-    json_w_kobj(&w, "error");
-    json_w_kstr(&w, "code", err_name(err->code));
-    json_w_kstr(&w, "message", err->text);
-    json_w_obj_end(&w);
-    json_w_obj_end(&w);
+    wire_write_error(&w, err);
     return wire_end(b, start, json_w_finish(&w));
 }
 

@@ -8,6 +8,10 @@
 struct buf;
 struct err;
 struct json_node;
+struct json_w;
+
+/* Writes the object. */
+void wire_write_error(struct json_w *w, const struct err *err);
 
 /* Appends it as the answer on a channel. */
 int wire_put_error(struct buf *b, uint32_t channel, const struct err *err);
