@@ -62,7 +62,8 @@ static enum attack_result io_uring(void)
     return attack_refused(syscall(SYS_io_uring_setup, 1, params));
 }
 
-static enum attack_result seccomp_listener(void)
+/* A filter that returns SECCOMP_RET_ALLOW. */
+static long install_allow_all(unsigned long flags)
 {
     struct {
         uint16_t code;
@@ -73,22 +74,18 @@ static enum attack_result seccomp_listener(void)
         unsigned short len;
         void *items;
     } program = {1, &allow};
-    return attack_refused(syscall(SYS_seccomp, 1, 1UL << 3, &program));
+    return syscall(SYS_seccomp, 1, flags, &program);
+}
+
+static enum attack_result seccomp_listener(void)
+{
+    return attack_refused(install_allow_all(1UL << 3));
 }
 
 /* A filter of its own that claims that all is allowed must not lift the one there is. */
 static enum attack_result seccomp_allow_all(void)
 {
-    struct {
-        uint16_t code;
-        uint8_t jt, jf;
-        uint32_t k;
-    } allow = {.code = 6, .k = 0x7fff0000};
-    struct {
-        unsigned short len;
-        void *items;
-    } program = {1, &allow};
-    if (syscall(SYS_seccomp, 1, 0UL, &program) < 0)
+    if (install_allow_all(0) < 0)
         return ATTACK_BLOCKED;
     return attack_denied(syscall(SYS_unshare, CLONE_NEWUSER));
 }
